@@ -1,13 +1,14 @@
 //! A second solution beside a run that has ended, at the points of which the run has kept samples: the monolithic system, or the
 //! same coupling at half the step. What a verdict rests on if no reference is asked for.
 
-use costep_core::{Description, Experiment, Port, PortKind, Result};
+use costep_core::{Description, Experiment, Result};
 use costep_engine::{Engine, Flow};
 use costep_integrate::Solver;
 use costep_system::SystemDescription;
 
 use crate::amplitude_windows::Amplitudes;
-use crate::measures::{Accuracy, nominal};
+use crate::compared_outputs::ComparedOutputs;
+use crate::measures::Accuracy;
 use crate::reference::{Patience, equal_steps, solve};
 use crate::samples::Samples;
 use crate::stability::Growth;
@@ -20,6 +21,7 @@ const FROM_HALF_STEP: f64 = 1.5;
 /// What a run is compared with where nobody has asked for a reference.
 #[derive(Clone, Debug)]
 pub struct Companion {
+    /// Of the compared outputs.
     amplitudes: Amplitudes,
     /// Of the difference between run and companion.
     errors: Amplitudes,
@@ -85,8 +87,8 @@ impl Companion {
             return false;
         }
         let own = run.amplitudes();
-        let each = own.0.iter().zip(&self.amplitudes.0).zip(&self.errors.0);
-        each.map(|((own, reference), error)| Growth { own: *own, reference: *reference, error: *error })
+        let each = self.accuracy.outputs.iter().zip(&self.amplitudes.0).zip(&self.errors.0);
+        each.map(|((i, reference), error)| Growth { own: own.0[*i], reference: *reference, error: *error })
             .any(|growth| growth.is_unstable(run.can_judge()))
     }
 }
@@ -115,26 +117,12 @@ impl<'a> Pairs<'a> {
         self.found += 1;
     }
 
-    /// Only real numbers are compared, if there are any: integers often count steps, and Booleans belong to the signals that they
-    /// switch.
-    fn compare(mut self, amplitudes: Amplitudes, descriptions: &[Description], factor: f64) -> Companion {
-        let is_real = |port: &Port| port.kind == PortKind::Real;
-        let ports: Vec<_> = descriptions.iter().flat_map(|description| &description.outputs).collect();
-        if ports.iter().any(|port| is_real(port)) {
-            let outputs = ports.len();
-            let own = self.samples.rows().chunks_exact(outputs);
-            for (other, own) in self.other.chunks_exact_mut(outputs).zip(own) {
-                let others = (0..outputs).filter(|i| !is_real(ports[*i]));
-                others.for_each(|i| other[i] = own[i]);
-            }
-        }
-        let own = &self.samples.rows()[..self.other.len()];
-        let compared = ports.iter().filter(|port| is_real(port)).count();
-        let share_of_all = if compared > 0 { ports.len() as f64 / compared as f64 } else { 1.0 };
-        let weights = self.samples.weights(self.found);
-        let accuracy = Accuracy::of(own, &self.other, (&nominal(descriptions), &weights), &amplitudes)
-            .scaled(factor)
-            .of_fewer(share_of_all);
-        Companion { amplitudes, errors: self.errors, accuracy, share: 1.0, points: self.found }
+    fn compare(self, amplitudes: Amplitudes, descriptions: &[Description], factor: f64) -> Companion {
+        let compared = ComparedOutputs::of(descriptions);
+        let own = compared.rows(&self.samples.rows()[..self.other.len()]);
+        let (other, weights) = (compared.rows(&self.other), self.samples.weights(self.found));
+        let [amplitudes, errors] = [&amplitudes, &self.errors].map(|all| compared.amplitudes(all));
+        let accuracy = Accuracy::of(&own, &other, (&compared, &weights), &amplitudes).scaled(factor);
+        Companion { amplitudes, errors, accuracy, share: 1.0, points: self.found }
     }
 }

@@ -4,6 +4,7 @@ mod amplitude_windows;
 mod bohl;
 mod bonds;
 mod companion;
+mod compared_outputs;
 mod coupled_loop;
 mod excitation;
 mod identify;
@@ -36,5 +37,5 @@ pub use reference::{Patience, Reference, ReferenceKind, outputs_at, second_solve
 pub use stability::Growth;
 pub use step_map::{Mode, StepMap};
 pub use trace::{MicroTrace, Trace};
-pub use trials::{Offer, contradiction};
+pub use trials::{Offer, contradictions};
 pub use watch::{RunWatch, Sign, Suspicion};

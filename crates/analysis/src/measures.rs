@@ -4,6 +4,7 @@ use costep_core::{Description, Result};
 use costep_system::SystemDescription;
 
 use crate::amplitude_windows::{Amplitudes, has_equal_steps};
+use crate::compared_outputs::ComparedOutputs;
 use crate::noise::noise_variance;
 use crate::reference::{Reference, outputs_at};
 use crate::stability::{FEWEST_STEPS, growth, is_passing};
@@ -24,7 +25,7 @@ pub struct Measures {
     pub sigma_mono: f64,
     /// `eps_mono` over the ends of all inner steps.
     pub eps_mono_micro: Option<f64>,
-    /// Relative RMS error per output.
+    /// Relative RMS error per output of real numbers.
     pub signals: Vec<SignalError>,
     /// (E - E_mono) at the end, relative to the largest energy of the reference.
     pub energy_drift: Option<f64>,
@@ -36,8 +37,12 @@ pub struct Measures {
     pub unstable: bool,
     /// Whether the error is so large that nobody should trust the result, stable or not.
     pub inaccurate: bool,
-    /// Whether one output alone is that wrong.
-    pub has_wrong_output: bool,
+    /// Names of outputs that are that wrong alone, the worst first.
+    pub wrong: Vec<String>,
+    /// Error of the worst output relative to its size.
+    pub worst: f64,
+    /// From when to when it was measured, in s.
+    pub between: (f64, f64),
 }
 
 impl Measures {
@@ -45,7 +50,7 @@ impl Measures {
     pub fn is_doubtful(&self, own_error: f64) -> bool {
         let is_inaccurate = |eps: f64| eps > LARGE_MEAN_ERROR;
         !self.unstable
-            && !self.has_wrong_output
+            && self.wrong.is_empty()
             && is_inaccurate(self.eps_mono - own_error) != is_inaccurate(self.eps_mono + own_error)
     }
 }
@@ -72,8 +77,10 @@ pub struct SignalError {
 /// How far outputs are from those of a reference.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Accuracy {
-    /// `eps_mono`: RMS over the points of the mean over all outputs of |y - y_ref| / range(y_ref).
+    /// `eps_mono`: RMS over the points of the mean over all compared outputs of |y - y_ref| / range(y_ref).
     pub mean: f64,
+    /// The outputs that are compared.
+    pub(crate) outputs: Vec<usize>,
     /// `rel_rms` of each output, the same relative to its range, and its greatest error relative to its nominal value.
     signals: Vec<f64>,
     of_range: Vec<f64>,
@@ -81,13 +88,14 @@ pub struct Accuracy {
 }
 
 impl Accuracy {
-    /// Of rows of outputs with these nominal values, where the amplitudes of the reference are known inside the steps too.
+    /// Of rows of the compared outputs, where the amplitudes of the reference are known inside the steps too.
     pub(crate) fn of(
         rows: &[f64],
         reference: &[f64],
-        (nominal, weights): (&[f64], &[f64]),
+        (compared, weights): (&ComparedOutputs, &[f64]),
         amplitudes: &Amplitudes,
     ) -> Self {
+        let nominal = &compared.nominal[..];
         let outputs = nominal.len();
         let mut ranges = ranges(reference, nominal);
         let mut signals = relative_rms(rows, reference, (nominal, weights));
@@ -101,6 +109,7 @@ impl Accuracy {
         }
         Self {
             mean: mean_error_of(rows, reference, (&ranges, weights)),
+            outputs: compared.chosen.clone(),
             of_range: rms_of_range(rows, reference, (&ranges, weights)),
             signals,
             greatest: (0..outputs)
@@ -117,12 +126,6 @@ impl Accuracy {
         self
     }
 
-    /// Where only a part of the outputs has been compared, and the others were taken for right.
-    pub(crate) fn of_fewer(mut self, all_over_compared: f64) -> Self {
-        self.mean *= all_over_compared;
-        self
-    }
-
     /// Outputs that are wrong, whatever the others are, the worst first.
     pub fn wrong(&self) -> Vec<usize> {
         let is_wrong = |i: &usize| {
@@ -132,7 +135,7 @@ impl Accuracy {
         };
         let mut wrong: Vec<_> = (0..self.signals.len()).filter(is_wrong).collect();
         wrong.sort_by(|a, b| self.signals[*b].total_cmp(&self.signals[*a]));
-        wrong
+        wrong.into_iter().map(|i| self.outputs[i]).collect()
     }
 
     /// Error of the worst output relative to its size.
@@ -148,40 +151,46 @@ impl Accuracy {
 
 /// Measures a run that went to its end.
 pub fn measure(descriptions: &[Description], run: &Trace, reference: &Reference) -> Measures {
+    let compared = ComparedOutputs::of(descriptions);
     let mono = &reference.trace;
-    let nominal = nominal(descriptions);
-    let names = descriptions
-        .iter()
-        .flat_map(|d| d.outputs.iter().map(move |port| format!("{}.{}", d.name, port.name)));
+    let (rows, mono_rows) = (&*compared.rows(&run.rows), &*compared.rows(&mono.rows));
+    let (nominal, reference_amplitudes) = (&compared.nominal, compared.amplitudes(&reference.amplitudes));
+    let outputs = nominal.len();
     let weights = weights(&run.times);
-    let accuracy = Accuracy::of(&run.rows, &mono.rows, (&nominal, &weights), &reference.amplitudes);
-    let amplitudes = Amplitudes::of(&run.times, &run.rows, run.outputs);
+    let accuracy = Accuracy::of(rows, mono_rows, (&compared, &weights), &reference_amplitudes);
+    let amplitudes = Amplitudes::of(&run.times, rows, outputs);
     let judged = run.times.len() as u64 > FEWEST_STEPS;
-    let mean_errors = mean_errors(&run.rows, &mono.rows, (&nominal, &weights));
+    let mean_errors = mean_errors(rows, mono_rows, (nominal, &weights));
     let is_passing = |i: usize| {
-        let pairs = run.rows.iter().zip(&mono.rows).skip(i).step_by(run.outputs.max(1));
+        let pairs = rows.iter().zip(mono_rows).skip(i).step_by(outputs.max(1));
         is_passing(pairs.map(|(y, mono)| y - mono), mean_errors[i])
     };
+    let names: Vec<String> = descriptions
+        .iter()
+        .flat_map(|d| d.outputs.iter().map(move |port| format!("{}.{}", d.name, port.name)))
+        .collect();
+    let relative = relative_rms(rows, mono_rows, (nominal, &weights));
+    let signal = |(i, rel_rms): (&usize, f64)| SignalError { name: names[*i].clone(), rel_rms };
     Measures {
         inaccurate: accuracy.is_inaccurate(),
-        has_wrong_output: !accuracy.wrong().is_empty(),
-        eps_mono: mean_relative_error(&run.rows, &mono.rows, (&nominal, &weights)),
-        eps_mean: norm_over_subsystems(descriptions, &mean_errors),
-        sigma_mono: means_of_subsystems(descriptions, &noise(&run.rows, &mono.rows, &nominal)).sum(),
+        wrong: accuracy.wrong().into_iter().map(|i| names[i].clone()).collect(),
+        worst: accuracy.worst(),
+        between: (run.times.first().copied().unwrap_or(0.0), run.times.last().copied().unwrap_or(0.0)),
+        eps_mono: mean_relative_error(rows, mono_rows, (nominal, &weights)),
+        eps_mean: norm_over_subsystems(&compared.per_subsystem, &mean_errors),
+        sigma_mono: means_of_subsystems(&compared.per_subsystem, &noise(rows, mono_rows, nominal)).sum(),
         eps_mono_micro: match (&run.micro, &mono.micro) {
             (Some(run), Some(mono)) if run.times.len() == mono.times.len() => {
-                Some(mean_relative_error(&run.rows, &mono.rows, (&nominal, &[])))
+                let (rows, mono_rows) = (compared.rows(&run.rows), compared.rows(&mono.rows));
+                Some(mean_relative_error(&rows, &mono_rows, (nominal, &[])))
             }
             _ => None,
         },
-        signals: names
-            .zip(relative_rms(&run.rows, &mono.rows, (&nominal, &weights)))
-            .map(|(name, rel_rms)| SignalError { name, rel_rms })
-            .collect(),
+        signals: compared.chosen.iter().zip(relative).map(signal).collect(),
         energy_drift: energy_drift(&run.energy, &mono.energy),
         amplitude_ratio: amplitudes.ratio(),
         judged,
-        unstable: growth(&run.times, &run.rows, &mono.rows, &reference.amplitudes)
+        unstable: growth(&run.times, rows, mono_rows, &reference_amplitudes)
             .iter()
             .enumerate()
             .any(|(i, growth)| growth.is_unstable(judged) && !is_passing(i)),
@@ -190,12 +199,9 @@ pub fn measure(descriptions: &[Description], run: &Trace, reference: &Reference)
 
 /// `eps_mono` of one trace against another.
 pub(crate) fn mean_error(descriptions: &[Description], run: &Trace, reference: &Trace) -> f64 {
-    mean_relative_error(&run.rows, &reference.rows, (&nominal(descriptions), &weights(&run.times)))
-}
-
-/// Typical sizes of all outputs.
-pub(crate) fn nominal(descriptions: &[Description]) -> Vec<f64> {
-    descriptions.iter().flat_map(|d| &d.outputs).map(|port| port.nominal.unwrap_or(1.0)).collect()
+    let compared = ComparedOutputs::of(descriptions);
+    let (rows, reference) = (compared.rows(&run.rows), compared.rows(&reference.rows));
+    mean_relative_error(&rows, &reference, (&compared.nominal, &weights(&run.times)))
 }
 
 /// RMS over the rows after the first of the mean over outputs of |y - y_mono| / range(y_mono). The initial
@@ -253,12 +259,9 @@ fn noise(rows: &[f64], mono: &[f64], nominal: &[f64]) -> Vec<f64> {
 }
 
 /// The mean over the outputs of each subsystem that has any.
-fn means_of_subsystems<'a>(
-    descriptions: &'a [Description],
-    values: &'a [f64],
-) -> impl Iterator<Item = f64> + 'a {
+fn means_of_subsystems<'a>(outputs: &'a [usize], values: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
     let mut rest = values;
-    descriptions.iter().map(|d| d.outputs.len()).filter(|outputs| *outputs > 0).map(move |outputs| {
+    outputs.iter().copied().filter(|outputs| *outputs > 0).map(move |outputs| {
         let (own, others) = rest.split_at(outputs);
         rest = others;
         own.iter().sum::<f64>() / outputs as f64
@@ -266,8 +269,8 @@ fn means_of_subsystems<'a>(
 }
 
 /// The Euclidean norm of these means.
-fn norm_over_subsystems(descriptions: &[Description], values: &[f64]) -> f64 {
-    means_of_subsystems(descriptions, values).map(|mean| mean * mean).sum::<f64>().sqrt()
+fn norm_over_subsystems(outputs: &[usize], values: &[f64]) -> f64 {
+    means_of_subsystems(outputs, values).map(|mean| mean * mean).sum::<f64>().sqrt()
 }
 
 /// max - min of each output; its nominal value if it does not move.
@@ -360,6 +363,8 @@ pub fn paper_error(model: &SystemDescription, stop: f64, run: &Trace) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reference::ReferenceKind;
+    use costep_core::PortKind;
 
     #[test]
     fn where_steps_vary_time_counts_and_not_points() {
@@ -391,18 +396,8 @@ mod tests {
         // Two points, ranges 2, 4, 10: means 0, 0.075, 0.15.
         let errors = mean_errors(&run, &mono, (&[1.0; 3], &[]));
         assert!(errors.iter().zip([0.0, 0.075, 0.15]).all(|(a, b)| (a - b).abs() < 1e-12), "{errors:?}");
-        let norm = norm_over_subsystems(&[part(&["a", "b"]), part(&["c"])], &errors);
+        let norm = norm_over_subsystems(&[2, 1], &errors);
         assert!((norm - 0.0375f64.hypot(0.15)).abs() < 1e-12, "{norm}");
-    }
-
-    fn part(outputs: &[&str]) -> Description {
-        Description {
-            name: "p".into(),
-            inputs: Vec::new(),
-            outputs: outputs.iter().map(|name| costep_core::Port::new(name, "1", 1.0)).collect(),
-            feedthrough: vec![Default::default(); outputs.len()],
-            ..Description::default()
-        }
     }
 
     #[test]
@@ -425,8 +420,7 @@ mod tests {
         assert!((found[0] / variance.sqrt() - 1.0).abs() < 1e-6 && found[1] < 1e-9, "{found:?}");
         // A deviation, so twice the noise has twice of it; the mean per subsystem, and their sum.
         assert!((found[2] / found[0] - 2.0).abs() < 1e-6, "{found:?}");
-        let parts = [part(&["a", "b"]), part(&["c"])];
-        let sigma: f64 = means_of_subsystems(&parts, &found).sum();
+        let sigma: f64 = means_of_subsystems(&[2, 1], &found).sum();
         assert!((sigma - (0.5 * (found[0] + found[1]) + found[2])).abs() < 1e-15, "{sigma}");
         assert!(noise(&run(0.0), &mono, &[1.0; 3]).iter().all(|sigma| *sigma < 1e-9));
     }
@@ -443,6 +437,31 @@ mod tests {
         // Two texts.
         assert_eq!(relative_rms(&[0.0, 3e-310], &[0.0, 8e-309], (&[1.0], &[])), [0.0]);
         assert_eq!(energy_drift(&[0.0, f64::INFINITY], &[f64::INFINITY, f64::INFINITY]), None);
+    }
+
+    /// A position beside a Boolean that says whether it is far out, and that flips a step too late.
+    #[test]
+    fn a_boolean_that_flips_late_is_no_error_of_the_run() {
+        let port = |name: &str, kind| costep_core::Port { kind, ..costep_core::Port::new(name, "1", 1.0) };
+        let outputs = vec![port("far", PortKind::Boolean), port("x", PortKind::Real)];
+        let parts = [Description { name: "spring".into(), outputs, ..Description::default() }];
+        let trace = |far_at: usize, factor: f64| {
+            let mut trace = Trace::new(2, false);
+            trace.times = (0..40).map(|k| 0.1 * f64::from(k)).collect();
+            let row = |k: usize| [f64::from(u8::from(k == far_at)), factor * (0.3 * k as f64).sin()];
+            trace.rows = (0..40).flat_map(row).collect();
+            trace
+        };
+        let mono = trace(20, 1.0);
+        let amplitudes = Amplitudes::of(&mono.times, &mono.rows, 2);
+        let kind = ReferenceKind::FineStep { step: 1e-3, method: "zoh".into(), own_error: 0.0 };
+        let reference = Reference { kind, trace: mono, amplitudes };
+        let found = measure(&parts, &trace(21, 1.01), &reference);
+        assert!(found.eps_mono < 0.01 && !found.inaccurate && !found.unstable, "{found:?}");
+        assert_eq!(found.signals.len(), 1);
+        // A real signal that is wrong is named.
+        let found = measure(&parts, &trace(20, -1.0), &reference);
+        assert!(found.inaccurate && found.wrong == ["spring.x"] && found.worst > 1.9, "{found:?}");
     }
 
     #[test]

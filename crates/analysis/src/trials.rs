@@ -1,8 +1,11 @@
 //! Offers of a subsystem that are tried before anybody relies on them: local models, input polynomials,
 //! rollback. Some FMUs declare what they do not do.
 
+use std::cell::OnceCell;
+
 use costep_core::{
-    Capabilities, Experiment, InputPolynomials, Linearisation, LocalModel, Result, Subsystem, Variation,
+    Capabilities, Code, Description, Error, Experiment, InputPolynomials, Linearisation, LocalModel, Port,
+    Result, Subsystem, Variation,
 };
 use costep_system::TrialPart;
 
@@ -36,26 +39,66 @@ pub enum Offer {
     Rollback,
 }
 
-/// Why an offer cannot be relied on, if a trial shows that. `make` gives a fresh instance with inputs for
-/// it; one that cannot be tried is not accused of anything. Instances are dropped without being terminated.
-pub fn contradiction(
-    offer: Offer,
+/// For each of these offers why it cannot be relied on, if a trial shows that. `make` gives a fresh instance with inputs
+/// for it; one that cannot be tried is not accused of anything. Instances are dropped without being terminated.
+///
+/// An instance is a process with everything unpacked and loaded: all offers are judged by as few of them as possible.
+pub fn contradictions(
+    offers: &[Offer],
     make: &dyn Fn() -> Result<TrialPart>,
     experiment: &Experiment,
-) -> Option<String> {
+) -> Vec<Option<String>> {
     // FMUs may refuse steps beyond the stop time they are told.
     let stop = experiment.stop.max(experiment.time(STEPS + 1));
     let bench = Bench { make, experiment: Experiment { stop, ..*experiment } };
-    match offer {
-        Offer::LocalModel => bench.local_model().ok().flatten(),
-        Offer::InputPolynomials => bench.polynomials().ok().flatten(),
-        Offer::Rollback => bench.rollback().ok().flatten(),
-    }
+    let base = offers.contains(&Offer::LocalModel).then(|| bench.base(true).ok()).flatten();
+    let judge = |offer: &Offer| match (offer, &base) {
+        (Offer::LocalModel, Some(base)) => bench.local_model(base).ok().flatten(),
+        (Offer::LocalModel, None) => None,
+        (Offer::InputPolynomials, Some(base)) => bench.polynomials(base).ok().flatten(),
+        // Asking for a local model may have been too much.
+        (Offer::InputPolynomials, None) => bench.polynomials(&bench.base(false).ok()?).ok().flatten(),
+        (Offer::Rollback, _) => bench.rollback().ok().flatten(),
+    };
+    offers.iter().map(judge).collect()
 }
 
 struct Bench<'a> {
     make: &'a dyn Fn() -> Result<TrialPart>,
     experiment: Experiment,
+}
+
+/// What an instance says and does under its own inputs. Others are called just as it was, but for their inputs.
+struct Base {
+    description: Description,
+    u: Vec<f64>,
+    /// A change of each input that has values in between.
+    changes: Vec<f64>,
+    /// Its local model, if it gives one and is asked for it.
+    model: Option<LocalModel>,
+    rows: Rows,
+    /// The outputs of another instance under all changes.
+    moved: OnceCell<Result<Rows>>,
+}
+
+/// Outputs after the first steps, as many as were possible.
+#[derive(Clone)]
+struct Rows {
+    values: Vec<f64>,
+    end: Result<()>,
+}
+
+impl Rows {
+    fn first(&self, outputs: usize) -> Result<&[f64]> {
+        match self.values.get(..outputs) {
+            Some(row) => Ok(row),
+            None => Err(self.end.clone().err().unwrap_or_else(|| Error::new(Code::Bug, "no step was done"))),
+        }
+    }
+
+    fn all(&self) -> Result<&[f64]> {
+        self.end.clone().map(|()| &*self.values)
+    }
 }
 
 impl Bench<'_> {
@@ -80,85 +123,94 @@ impl Bench<'_> {
         Ok(y)
     }
 
+    /// The first steps of an instance.
+    fn rows(&self, subsystem: &mut dyn Subsystem, u: &[f64], slopes: &[f64]) -> Rows {
+        let mut values = Vec::new();
+        let mut step = |k| self.step(subsystem, k, u, slopes).map(|row| values.extend(row));
+        let end = (0..STEPS).try_for_each(&mut step);
+        Rows { values, end }
+    }
+
+    /// The first instance, which is also asked for its local model.
+    fn base(&self, asks_model: bool) -> Result<Base> {
+        let (mut subsystem, u) = self.start()?;
+        let description = subsystem.description().clone();
+        let can = Capabilities::of(&mut *subsystem);
+        let model = (asks_model && can.linearisation >= Linearisation::Full)
+            .then(|| local_model(&mut *subsystem, &u))
+            .transpose()?;
+        let is_needed = model.is_some() || description.input_order > 0;
+        let nothing = Rows { values: Vec::new(), end: Ok(()) };
+        let rows = if is_needed { self.rows(&mut *subsystem, &u, &[]) } else { nothing };
+        let changes = changes(&description, &u);
+        Ok(Base { description, u, changes, model, rows, moved: OnceCell::new() })
+    }
+
     /// The outputs of a fresh instance after its first steps.
-    fn run(&self, u: &[f64], slopes: &[f64]) -> Result<Vec<f64>> {
+    fn run(&self, base: &Base, u: &[f64], slopes: &[f64]) -> Result<Rows> {
         let (mut subsystem, _) = self.start()?;
-        let mut rows = Vec::new();
-        for k in 0..STEPS {
-            rows.extend(self.step(&mut *subsystem, k, u, slopes)?);
+        if base.model.is_some() {
+            local_model(&mut *subsystem, &base.u)?;
         }
-        Ok(rows)
+        Ok(self.rows(&mut *subsystem, u, slopes))
     }
 
-    /// A change of each input that has values in between.
-    fn changes(subsystem: &dyn Subsystem, u: &[f64]) -> Vec<f64> {
-        let change = |(port, u): (&costep_core::Port, &f64)| match port.variation {
-            Variation::Discrete => 0.0,
-            _ => CHANGE * u.abs().max(port.nominal.map_or(1.0, f64::abs)),
-        };
-        subsystem.description().inputs.iter().zip(u).map(change).collect()
-    }
-
-    fn changed(u: &[f64], changes: &[f64]) -> Vec<f64> {
-        u.iter().zip(changes).map(|(u, change)| u + change).collect()
+    /// The same under inputs that are moved by a part of these changes.
+    fn moved(&self, base: &Base, changes: &[f64], part: f64) -> Result<Rows> {
+        if part == 1.0 && changes == base.changes {
+            let run = || self.run(base, &changed(&base.u, changes, part), &[]);
+            return base.moved.get_or_init(run).clone();
+        }
+        self.run(base, &changed(&base.u, changes, part), &[])
     }
 
     /// The response of the outputs to a change of all inputs, over one step.
-    fn local_model(&self) -> Result<Option<String>> {
-        let (mut subsystem, u) = self.start()?;
-        let can = Capabilities::of(&mut *subsystem);
-        if can.linearisation < Linearisation::Full {
+    fn local_model(&self, base: &Base) -> Result<Option<String>> {
+        let Some(model) = &base.model else { return Ok(None) };
+        let outputs = model.outputs;
+        let first = base.rows.first(outputs)?;
+        let Some(expected) = Expected::new(model, &base.changes, self.experiment.step) else {
             return Ok(None);
-        }
-        let outputs = subsystem.description().outputs.len();
-        let mut model = LocalModel::new(can.states, u.len(), outputs);
-        subsystem.demand_linearised()?.local_model(&u, &mut model)?;
-        let changes = Self::changes(&*subsystem, &u);
-        let names: Vec<String> =
-            subsystem.description().outputs.iter().map(|port| port.name.clone()).collect();
-        let base = self.step(&mut *subsystem, 0, &u, &[])?;
-        drop(subsystem);
-        let Some(expected) = Expected::new(&model, &changes, self.experiment.step) else { return Ok(None) };
-        let moved = |part: f64| {
-            let (mut subsystem, _) = self.start()?;
-            let changes: Vec<f64> = changes.iter().map(|change| part * change).collect();
-            self.step(&mut *subsystem, 0, &Self::changed(&u, &changes), &[])
         };
-        let forth = expected.deviations(&base, &moved(1.0)?, 1.0);
+        let deviations = |part: f64| {
+            let moved = self.moved(base, &base.changes, part)?;
+            Ok::<_, Error>(expected.deviations(first, moved.first(outputs)?, part))
+        };
+        let forth = deviations(1.0)?;
         let suspects: Vec<usize> = (0..outputs).filter(|i| forth[*i].share > CONTRADICTION).collect();
         if suspects.is_empty() {
             return Ok(None);
         }
-        let back = expected.deviations(&base, &moved(BACK)?, BACK);
+        let back = deviations(BACK)?;
         let is_wrong = |i: &usize| IN_PROPORTION.contains(&(back[*i].error / (BACK * forth[*i].error)));
         let wrong = suspects.into_iter().filter(is_wrong);
         let worst = wrong.max_by(|i, j| forth[*i].share.total_cmp(&forth[*j].share));
         Ok(worst.map(|i| {
             format!(
                 "its local model is not used: over a step with changed inputs it differs from the output `{}` by {:.0} %",
-                names[i],
+                base.description.outputs[i].name,
                 100.0 * forth[i].share
             )
         }))
     }
 
     /// Whether it makes a difference that inputs change over a step, where it makes one what they are.
-    fn polynomials(&self) -> Result<Option<String>> {
-        let (subsystem, u) = self.start()?;
-        if subsystem.description().input_order == 0 {
+    fn polynomials(&self, base: &Base) -> Result<Option<String>> {
+        if base.description.input_order == 0 {
             return Ok(None);
         }
-        let mut changes = Self::changes(&*subsystem, &u);
+        let mut changes = base.changes.clone();
         for (j, change) in changes.iter_mut().enumerate() {
-            if subsystem.description().order_of_input(j) == 0 {
+            if base.description.order_of_input(j) == 0 {
                 *change = 0.0;
             }
         }
-        drop(subsystem);
         let slopes: Vec<f64> = changes.iter().map(|change| change / self.experiment.step).collect();
-        let (base, moved) = (self.run(&u, &[])?, self.run(&Self::changed(&u, &changes), &[])?);
-        Ok(match self.run(&u, &slopes) {
-            Ok(ramp) if same_bits(&base, &ramp) && !same_bits(&base, &moved) => {
+        let (held, moved) = (base.rows.all()?, self.moved(base, &changes, 1.0)?);
+        let has_effect = !same_bits(held, moved.all()?);
+        let ramp = self.run(base, &base.u, &slopes).and_then(|ramp| ramp.all().map(<[f64]>::to_vec));
+        Ok(match ramp {
+            Ok(ramp) if same_bits(held, &ramp) && has_effect => {
                 Some("its inputs are held: what it is told about their derivatives has no effect".into())
             }
             Ok(_) => None,
@@ -175,7 +227,7 @@ impl Bench<'_> {
         for k in 0..STEPS {
             self.step(&mut *subsystem, k, &u, &[])?;
         }
-        let changed = Self::changed(&u, &Self::changes(&*subsystem, &u));
+        let changed = changed(&u, &changes(subsystem.description(), &u), 1.0);
         let mut again = || {
             subsystem.demand_rollback()?.snapshot()?;
             let once = self.step(&mut *subsystem, STEPS, &u, &[])?;
@@ -194,6 +246,28 @@ impl Bench<'_> {
             Err(error) => Some(format!("its state is not stored and restored: {}", error.details().message)),
         })
     }
+}
+
+fn local_model(subsystem: &mut dyn Subsystem, u: &[f64]) -> Result<LocalModel> {
+    let linearised = subsystem.demand_linearised()?;
+    let states = linearised.states();
+    let outputs = subsystem.description().outputs.len();
+    let mut model = LocalModel::new(states, u.len(), outputs);
+    subsystem.demand_linearised()?.local_model(u, &mut model)?;
+    Ok(model)
+}
+
+/// A change of each input that has values in between.
+fn changes(description: &Description, u: &[f64]) -> Vec<f64> {
+    let change = |(port, u): (&Port, &f64)| match port.variation {
+        Variation::Discrete => 0.0,
+        _ => CHANGE * u.abs().max(port.nominal.map_or(1.0, f64::abs)),
+    };
+    description.inputs.iter().zip(u).map(change).collect()
+}
+
+fn changed(u: &[f64], changes: &[f64], part: f64) -> Vec<f64> {
+    u.iter().zip(changes).map(|(u, change)| u + part * change).collect()
 }
 
 /// What a local model says about the outputs after a step under changed inputs.
@@ -253,7 +327,7 @@ fn same_bits(a: &[f64], b: &[f64]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use costep_core::{Description, InputSegment, Interval, Linearised, ModelOrigin, Port, StepOutcome};
+    use costep_core::{InputSegment, Interval, Linearised, ModelOrigin, StepOutcome};
 
     /// Outputs by a function of one held input, beside a local model.
     #[derive(Clone)]
@@ -328,7 +402,9 @@ mod tests {
         };
         let claim = Claim { description, outputs, model };
         let make = || -> Result<TrialPart> { Ok((Box::new(claim.clone()), vec![0.0])) };
-        contradiction(Offer::LocalModel, &make, &Experiment { start: 0.0, stop: 1.0, step: 0.1 })
+        let found =
+            contradictions(&[Offer::LocalModel], &make, &Experiment { start: 0.0, stop: 1.0, step: 0.1 });
+        found.into_iter().next().flatten()
     }
 
     /// The verdict about y = f(u) with these slopes at u = 0.
@@ -336,6 +412,37 @@ mod tests {
         let mut model = LocalModel::new(0, 1, slopes.len());
         model.d.copy_from_slice(slopes);
         verdict(model, outputs)
+    }
+
+    #[test]
+    fn two_offers_take_three_instances() {
+        let mut model = LocalModel::new(0, 1, 1);
+        model.d.copy_from_slice(&[2.0]);
+        let description = Description {
+            inputs: vec![Port { name: "u".into(), ..Port::default() }],
+            outputs: vec![Port { name: "y".into(), ..Port::default() }],
+            input_order: 1,
+            ..Description::default()
+        };
+        let claim = Claim { description, outputs: |u| vec![2.0 * u], model };
+        let made = std::cell::Cell::new(0);
+        let make = || -> Result<TrialPart> {
+            made.set(made.get() + 1);
+            Ok((Box::new(claim.clone()), vec![0.0]))
+        };
+        let offers = [Offer::LocalModel, Offer::InputPolynomials, Offer::Rollback];
+        let found = contradictions(&offers[..2], &make, &Experiment { start: 0.0, stop: 1.0, step: 0.1 });
+        // Its local model is right; slopes of its input have no effect.
+        assert!(
+            found[0].is_none() && found[1].as_ref().is_some_and(|text| text.contains("are held")),
+            "{found:?}"
+        );
+        assert_eq!(made.get(), 3);
+        assert_eq!(
+            contradictions(&offers[2..], &make, &Experiment { start: 0.0, stop: 1.0, step: 0.1 }),
+            [None]
+        );
+        assert_eq!(made.get(), 4);
     }
 
     #[test]

@@ -75,6 +75,11 @@ fn hear(instance: &str, notice: Notice<'_>, output: Output) {
         Notice::Warned(_) => said.warning_returns += 1,
         Notice::Further(status, count) => {
             *said.messages.entry(status.word()).or_default() += count;
+            let text = format!(
+                "further messages of status {}, too much at once and left out: {count}",
+                status.word()
+            );
+            log(instance, &text, true);
             if status != Status::Ok {
                 said.shown = said.shown.max(SHOWN) + count;
             }
@@ -82,10 +87,7 @@ fn hear(instance: &str, notice: Notice<'_>, output: Output) {
         Notice::Logged(message) => {
             *said.messages.entry(message.status.word()).or_default() += 1;
             let (text, is_grave) = (line(message), message.status != Status::Ok);
-            if let Some(logs) = LOGS.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
-                let now = f64::from_bits(NOW.load(Ordering::Relaxed));
-                logs.add(instance, Some(now).filter(|now| now.is_finite()), &text, is_grave);
-            }
+            log(instance, &text, is_grave);
             if !is_grave {
                 return;
             }
@@ -95,6 +97,14 @@ fn hear(instance: &str, notice: Notice<'_>, output: Output) {
             said.shown += 1;
             said.last = Some(text);
         }
+    }
+}
+
+/// Writes a line to the file of an FMU.
+fn log(instance: &str, text: &str, is_grave: bool) {
+    if let Some(logs) = LOGS.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+        let now = f64::from_bits(NOW.load(Ordering::Relaxed));
+        logs.add(instance, Some(now).filter(|now| now.is_finite()), text, is_grave);
     }
 }
 

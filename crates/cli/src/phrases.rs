@@ -16,6 +16,14 @@ pub(crate) fn count(number: impl TryInto<u64>, thing: &str) -> String {
     }
 }
 
+/// An error with the flag that a value was given by.
+pub(crate) fn given_by(error: Error, flag: &str) -> Error {
+    match error.details().cause.clone() {
+        Some(cause) => error.because(format!("{cause}; given by `{flag}`")),
+        None => error.because(format!("given by `{flag}`")),
+    }
+}
+
 /// What a coupling method does less well than it could, with its code.
 pub(crate) fn method_warning(method: &str, text: &str) -> String {
     format!("warning[{}]: {method}: {text}", costep::Code::MethodLimited.entry().id)

@@ -1,11 +1,15 @@
-//! Ctrl-C and termination signals, for work that is done in this process.
+//! Ctrl-C, termination signals and limits of time, for work that is done in this process.
 
 use std::io::IsTerminal;
 use std::process;
 use std::sync::LazyLock;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::Duration;
 
-use costep::{Cancel, Error, ExitClass};
+use costep::{Cancel, Code, Error, ExitClass};
 
+use crate::failure::Failure;
 use crate::style::note;
 
 /// Raised by the first signal.
@@ -33,4 +37,30 @@ pub(crate) fn flag() -> &'static Cancel {
 /// An error once a signal came.
 pub(crate) fn check() -> Result<(), Error> {
     STOP.check()
+}
+
+/// What a run that looks at the clock after each macro step gets beyond its limit.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// Ends the program if the work before its drop takes longer than a limit: one macro step of a large native system may
+/// take minutes, and nobody looks at the clock within. What has been recorded can be read, as after `kill -9`.
+pub(crate) struct Deadline {
+    _done: Option<Sender<()>>,
+}
+
+impl Deadline {
+    pub(crate) fn begin(limit: Option<Duration>, as_json: bool) -> Self {
+        let Some(limit) = limit else { return Self { _done: None } };
+        let (done, wait) = channel();
+        thread::spawn(move || {
+            if wait.recv_timeout(limit.saturating_add(GRACE)) == Err(RecvTimeoutError::Timeout) {
+                let message = format!(
+                    "the time limit of {limit:?} was reached, and nothing that could be ended came within a second"
+                );
+                Failure::from(Error::new(Code::TimeLimit, message)).report(as_json);
+                process::exit(i32::from(Code::TimeLimit.entry().exit.code()));
+            }
+        });
+        Self { _done: Some(done) }
+    }
 }

@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Duration;
 
 use costep_core::{Code, Error, Result};
 use costep_project::Project;
@@ -22,7 +23,7 @@ pub(crate) fn exit_code(code: u8) -> ExitCode {
 }
 
 pub(crate) use system::{
-    begin, elsewhere, elsewhere_at_any_cost, elsewhere_until_stopped, end, hold_back, host, in_own_process,
+    begin, elsewhere, elsewhere_at_any_cost, elsewhere_within, end, hold_back, host, in_own_process,
     is_watched, own_command, say,
 };
 
@@ -65,8 +66,9 @@ mod system {
         Ok(None)
     }
 
-    pub(crate) fn elsewhere_until_stopped(
+    pub(crate) fn elsewhere_within(
         _project: &Project,
+        _time: Duration,
         _output: Output,
     ) -> Result<Option<ExitCode>, Failure> {
         Ok(None)
@@ -98,10 +100,11 @@ mod system {
     use std::io::Write;
     use std::sync::atomic::AtomicU64;
     use std::sync::{Arc, Mutex, PoisonError};
+    use std::time::Instant;
 
     use costep::{Kept, RECORDING, rescue_rows};
     use costep_core::Place;
-    use costep_core::quantity::plain_time;
+    use costep_core::quantity::{exact_time, plain_time};
     use costep_project::{FmuSpec, Isolation};
     use costep_supervise::{
         Ending, Program, Report, Stream, WORKER_FLAG, Watch, be_watched, host_fmu, late_failures,
@@ -237,31 +240,36 @@ mod system {
         project: &Project,
         output: Output,
     ) -> Result<Option<ExitCode>, Failure> {
-        again_and_again(project, true, output)
+        again_and_again(project, None, output)
     }
 
-    /// The same for a command that has something to say when it is stopped.
-    pub(crate) fn elsewhere_until_stopped(
+    /// The same for a command that has something to say when it is stopped, and that `--time` ends: a repetition gets what
+    /// is left of it.
+    pub(crate) fn elsewhere_within(
         project: &Project,
+        time: Duration,
         output: Output,
     ) -> Result<Option<ExitCode>, Failure> {
-        again_and_again(project, false, output)
+        again_and_again(project, Some(time), output)
     }
 
     fn again_and_again(
         project: &Project,
-        is_hard: bool,
+        time: Option<Duration>,
         output: Output,
     ) -> Result<Option<ExitCode>, Failure> {
         if project.given.fmus.is_empty() || watched().is_some() {
             return Ok(None);
         }
         let mut isolated: Vec<String> = Vec::new();
+        let start = Instant::now();
         loop {
             let flags = isolated
                 .iter()
                 .flat_map(|part| ["--set".into(), format!("fmu.{part}.isolation=process").into()]);
-            let report = supervised(flags, (None, None), is_hard, output)?;
+            let left = time.filter(|_| !isolated.is_empty()).map(|time| time.saturating_sub(start.elapsed()));
+            let left = left.map(|left| format!("--time={}", exact_time(left.as_secs_f64())).into());
+            let report = supervised(flags.chain(left), (None, None), time.is_none(), output)?;
             let culprits = match &report.ending {
                 Ending::Finished(code) => return Ok(Some(ExitCode::from(*code))),
                 Ending::Died { culprits, .. }

@@ -44,6 +44,7 @@ fn tip(error: &clap::Error) -> Option<String> {
         let verb = OTHER_WORDS.iter().find(|(words, _)| words.contains(&word.as_str()));
         let is_file = word.ends_with(".toml") || word.ends_with(".fmu") || word.ends_with(".ssp");
         return match verb {
+            _ if word == "version" => Some("`costep --version` says it".into()),
             Some((_, verb)) => Some(format!("`costep {verb}` does that")),
             None => is_file.then(|| "`costep run FILE` runs a system or an FMU".into()),
         };

@@ -133,6 +133,15 @@ fn a_time_limit_ends_a_call_that_does_not_return() {
 }
 
 #[test]
+fn a_time_limit_ends_a_long_macro_step_of_native_parts() {
+    let sandbox = Sandbox::new();
+    let steps = "run chain --set n=2000 --method monolithic --step 1ms --t-end 2ms --no-record --time-limit";
+    sandbox.run(&format!("{steps} 10ms")).exits(4).says("error[E0603]: the time limit of 10ms was reached");
+    let json = sandbox.run(&format!("{steps} 10ms --json")).exits(4);
+    assert!(json.stdout.contains("E0603"), "{}", json.story());
+}
+
+#[test]
 fn a_library_that_hangs_while_it_is_loaded_is_ended_by_step_timeout() {
     let rig = Rig::new(1, &["-DHANG_ON_LOAD"]);
     for more in ["", "isolation = \"process\""] {
@@ -151,6 +160,23 @@ fn a_child_that_has_left_its_session_does_not_outlive_the_run() {
         command.env("COSTEP_TEST_MARK", &mark);
         let done = finished(command, "run rig").exits(0);
         assert_eq!(processes_with(&mark), 0, "{}", done.story());
+    }
+}
+
+#[test]
+fn an_fmu_that_stops_or_kills_its_parent_is_refused() {
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
+    let mut numbers = release.split(['.', '-']).map_while(|number| number.parse::<u32>().ok());
+    if (numbers.next(), numbers.next()) < (Some(6), Some(12)) {
+        eprintln!("skipped: Linux {release} lets every process send signals to its parent");
+        return;
+    }
+    for (deed, name) in [("stop_parent", "stop"), ("kill_parent", "kill")] {
+        let rig = Rig::new(1, &[&format!("-DDEED={deed}")]);
+        rig.run_both("", |done| {
+            let done = done.exits(0).says(&format!("escape by {name}: refused"));
+            assert!(rig.recording().complete() && rig.recording().rows() == 6, "{}", done.story());
+        });
     }
 }
 
@@ -391,9 +417,11 @@ fn a_sandbox_refuses_every_way_out() {
         .says("escape by system: WORKED")
         .says("`bad` died with SIGABRT in fmi2DoStep");
     std::fs::remove_file(outside.path().join("written")).unwrap();
-    let done = run("sandbox", line).exits(0);
-    assert_eq!((rig.recording().rows(), rig.recording().complete()), (6, true), "{}", done.story());
-    assert!(outside.path().join("secret").exists() && !outside.path().join("written").exists());
+    for (isolation, line) in [("sandbox", line), ("none", "run rig --out out --no-verify --sandbox")] {
+        let done = run(isolation, line).exits(0);
+        assert_eq!((rig.recording().rows(), rig.recording().complete()), (6, true), "{}", done.story());
+        assert!(outside.path().join("secret").exists() && !outside.path().join("written").exists());
+    }
     let done = run("none", "check rig --probe --sandbox --json").exits(0);
     let probes = done.json()["probes"].clone();
     let deeds =

@@ -80,6 +80,20 @@ fn a_plan_gives_effects_files_and_a_project_that_runs() {
     );
 }
 
+#[test]
+fn the_optimum_of_a_plan_with_fmus_runs_where_it_was_written() {
+    let sandbox = Sandbox::new();
+    sandbox.run("export-fmu dual-mass --out rig/fmus --quiet").exits(0);
+    sandbox.run("new rig/pair rig/fmus/s1.fmu rig/fmus/s2.fmu --quiet").exits(0);
+    sandbox.write(
+        "plan.toml",
+        "[plan]\nsystem = \"rig/pair\"\nmethod = \"nepce\"\nstop = \"20 ms\"\nsteps = [\"1 ms\", \"2 ms\"]\n\
+         [options]\nalpha = [0, 1]\n",
+    );
+    sandbox.run("doe plan.toml --out deep/there --quiet").exits(0);
+    sandbox.run("run deep/there/optimum.toml --no-record").exits(0);
+}
+
 /// The same runs by another route: studies do not know of projects, plans or tables.
 #[test]
 fn the_plan_of_the_thesis_gives_what_its_study_gives() {
@@ -184,6 +198,7 @@ fn every_mistake_of_a_plan_is_told_at_once() {
     for line in ["bad.toml:4", "bad.toml:7", "bad.toml:8", "bad.toml:11", "bad.toml:12", "5 errors"] {
         assert!(done.stderr.contains(line), "{line}: {}", done.story());
     }
+    assert_eq!(done.stderr.matches("\n  help: ").count(), 5, "{}", done.story());
     assert!(!sandbox.path("costep-bad").exists());
     sandbox.run("doe nothing.toml").exits(1).says("nothing.toml");
     sandbox.run("doe genser2020-tab34").exits(1).says("genser2020-tab3.4");

@@ -56,6 +56,7 @@ mod fault {
     pub(crate) const TRAPS_IN_STEP: i32 = 57;
     pub(crate) const UMASK: i32 = 58;
     pub(crate) const SEGV_SHORT: i32 = 63;
+    pub(crate) const CHANGE_FOLDER_INIT: i32 = 64;
 }
 
 /// A folder with the FMU and the project `rig`: the FMU, fed by itself, and a good one beside it.
@@ -484,6 +485,22 @@ fn other_fmus_are_not_disturbed() {
     }
 }
 
+/// An FMU that hangs in every trial is named, whatever is left of the time; a limit that nobody has set is a share of that.
+#[test]
+fn advice_names_an_fmu_that_hangs() {
+    let rig = Rig::new(BOTH[0]);
+    rig.set("bad", fault::SLEEP, "step_timeout = \"0.4 s\"");
+    let object = rig.sandbox.run("advise rig --time 60s --json").exits(4).json();
+    assert_eq!(object["errors"][0]["code"], "E0406", "{object:#}");
+    let message = object["errors"][0]["message"].as_str().unwrap();
+    assert!(message.contains("`bad` in") && message.contains("400ms"), "{message}");
+    let warnings = object["warnings"].as_array().unwrap();
+    assert_eq!(warnings.iter().filter(|warning| warning["code"] == "W0741").count(), 3, "{object:#}");
+    assert!(object["choice"].is_null(), "{object:#}");
+    rig.set("bad", fault::SLEEP, "isolation = \"process\"");
+    rig.sandbox.run("advise rig --time 1s").exits(4).says("`bad` in").says("has not returned for 2s");
+}
+
 #[test]
 fn faults_of_a_comparison_are_reported_too() {
     for fmi in BOTH {
@@ -541,6 +558,47 @@ fn a_crash_in_one_run_of_a_comparison_ends_that_run() {
         }
         assert_eq!(left_over(&rig.sandbox.path("mark")), 0);
     }
+}
+
+/// The runs before the crash, and those after it with the FMU in a process of its own, are rows of one plan.
+#[test]
+fn a_run_that_crashes_or_hangs_is_a_row_of_a_map_and_of_a_plan() {
+    let rig = Rig::new(Fmi::V2);
+    rig.set("bad", 0, "step_timeout = \"0.4 s\"");
+    for fault in [fault::SEGV_STEP, fault::SLEEP] {
+        let line =
+            format!("map rig --vary bad.fault=0,{fault} --methods zoh --no-radius --out map{fault} --json");
+        let done = rig.sandbox.run(&line).exits(0);
+        let failed = &done.json()["failed"];
+        assert_eq!(failed[0]["runs"], 1, "{}", done.story());
+    }
+    let plan = format!(
+        "[plan]\nsystem = \"rig\"\nmethod = \"zoh\"\n[parameters]\n\"bad.fault\" = [0, {}]\n\"bad.x0\" = [1, 2]\n",
+        fault::SEGV_STEP
+    );
+    rig.sandbox.write("plan.toml", plan);
+    let done = rig.sandbox.run("doe plan.toml --out doe --json").exits(0);
+    let found = done.json();
+    assert_eq!((&found["runs"], &found["failed"][0]["runs"]), (&4.into(), &2.into()), "{}", done.story());
+    rig.sandbox
+        .run("doe plan.toml --out again")
+        .exits(0)
+        .says("all is done again with `bad` in its own process");
+}
+
+#[test]
+fn an_fmu_that_leaves_the_folder_as_it_starts_does_not_lead_files_astray() {
+    let rig = Rig::new(Fmi::V2);
+    let absolute = rig.sandbox.path("whole").display().to_string();
+    rig.fault(fault::CHANGE_FOLDER_INIT, "--report page.html").exits(0);
+    let written = ["out/run.toml", "out/outcome.json", "out/results.arrows", "page.html"];
+    assert!(written.iter().all(|file| rig.sandbox.path(file).is_file()));
+    rig.sandbox.run(&format!("run rig --out {absolute}")).exits(0);
+    rig.sandbox.run("run out/run.toml --out again").exits(0);
+    rig.sandbox.run("compare rig --methods zoh,nepce --out compared --report compared.html").exits(0);
+    assert!(rig.sandbox.path("compared.html").is_file());
+    rig.sandbox.run("map rig --vary bad.x0=1,2,3 --methods zoh --jobs 1 --out map").exits(0);
+    assert!(rig.sandbox.path("map/map.parquet").is_file());
 }
 
 #[test]

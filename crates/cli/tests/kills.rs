@@ -109,6 +109,37 @@ fn survives(victim: &Victim) {
     println!("{kills} kills, {resumed} of them behind a checkpoint and resumed bit for bit");
 }
 
+/// A process and all that it and those have started.
+fn family(id: u32) -> Vec<String> {
+    let tasks = std::fs::read_dir(format!("/proc/{id}/task")).into_iter().flatten().flatten();
+    let children: String =
+        tasks.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok()).collect();
+    let children = children.split_whitespace().flat_map(|child| family(child.parse().unwrap()));
+    [id.to_string()].into_iter().chain(children).collect()
+}
+
+#[test]
+fn a_run_that_was_suspended_for_longer_than_a_call_may_take_goes_on() {
+    let victim = Victim::of_fmus("process");
+    let limits = "--set fmu.a.step_timeout=0.3s --set fmu.b.step_timeout=0.3s";
+    let line = format!("run rig --out parts --no-verify --checkpoint 0.01s {limits}");
+    let mut running = victim.sandbox.start(&line);
+    while !victim.sandbox.path("parts/checkpoint").exists() && !running.has_ended() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let family = family(running.id());
+    let send = |signal: &str| {
+        let status = std::process::Command::new("kill").args(["-s", signal]).args(&family).status().unwrap();
+        assert!(status.success(), "{family:?}");
+    };
+    assert!(family.len() > 2, "the run, its watcher and FMUs: {family:?}");
+    send("STOP");
+    std::thread::sleep(Duration::from_secs(1));
+    send("CONT");
+    assert!(running.wait().success());
+    assert!(victim.bits("parts") == victim.bits("whole"));
+}
+
 #[test]
 fn native_runs_survive_kills() {
     survives(&Victim::native());

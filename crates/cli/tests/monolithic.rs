@@ -55,6 +55,25 @@ fn a_native_system_has_no_coupling_error() {
     assert!(error_of(&json.exits(0).json()["runs"][0]) < 1e-12);
 }
 
+/// Where an FMU computes its states itself, or nobody knows its derivatives, a start at rest is refused.
+#[test]
+fn fmus_that_cannot_start_at_rest_are_named() {
+    let sandbox = Sandbox::new();
+    sandbox.run("export-fmu dual-mass --out fmus").exits(0);
+    let steady = PAIR.replacen("[system]", "[system]\ninitial = \"steady\"", 1);
+    sandbox.write("system.toml", &steady);
+    // No FMU is called for this.
+    sandbox.run("check .").exits(0);
+    let done = sandbox.run("run . --out out").exits(1).says("error[E0190]: `s1` cannot start at rest");
+    done.says("its state `x` takes no start value");
+    sandbox.write("system.toml", steady.replacen("\"me\"", "\"cs\"", 1));
+    sandbox
+        .run("check .")
+        .exits(1)
+        .says("error[E0190]: `s1` cannot start at rest")
+        .says("interface = \"me\"");
+}
+
 #[test]
 fn fmus_for_model_exchange_are_measured_against_themselves_solved_as_one() {
     let sandbox = Sandbox::new();

@@ -235,7 +235,7 @@ fn times_that_cannot_be_are_refused_in_our_words() {
         ("check dual-mass --t-end -1", "the run stops at -1 s, before it starts at 0 s"),
         ("check dual-mass --set system.start=2s", "the run stops at 100 ms, before it starts at 2 s"),
         ("run dual-mass --step -1ms", "a step of -1 ms is not possible"),
-        ("compare dual-mass --steps -1ms", "a step of -1e-3 s is not possible"),
+        ("compare dual-mass --steps -1ms", "a step of `-1ms` is not possible"),
         ("run dual-mass --t-end 1e300", "a step of 1 ms is lost in round-off at 1e300 s"),
         ("run dual-mass --step 1e-300", "a step of 1e-300 s is lost in round-off at 100 ms"),
         ("run dual-mass --step 1e308h", "`1e308h` is not a time"),
@@ -480,4 +480,43 @@ fn many_warnings_of_a_kind_leave_the_result_in_sight() {
     assert!(fs::read_to_string(sandbox.path("imported/system.toml")).unwrap().contains("# warning[W0141]"));
     // Nothing is said of how it is stepped that is not so.
     check.says("`p0` is stepped with the others in every macro step, not every 0.5 s as its `stepSize` says");
+}
+
+#[test]
+fn inspect_shows_the_project_of_a_folder_and_not_its_last_run() {
+    let sandbox = desk_with_fmus();
+    sandbox.run("new fmus/pair fmus/s1.fmu fmus/s2.fmu --quiet").exits(0);
+    sandbox
+        .run("run fmus/pair --method zoh --step 1ms --t-end 20ms --reference none --out fmus/pair")
+        .exits(0);
+    let stop = |folder: &str| sandbox.run(&format!("inspect {folder} --json")).exits(0).json();
+    let shown = stop("fmus/pair");
+    let named = stop("fmus/pair/system.toml");
+    assert_eq!(shown["project"], named["project"]);
+    assert_ne!(shown["project"], stop("fmus/pair/run.toml")["project"]);
+    assert!(shown["recording"].is_object(), "{shown}");
+}
+
+#[test]
+fn open_inputs_are_shown_whole_and_counted() {
+    let sandbox = desk_with_fmus();
+    let part = "a_part_whose_name_is_so_long_that_a_line_has_room_for_one_only";
+    sandbox.write(
+        "one/system.toml",
+        format!("[system]\nstop = 1\n[step]\nsize = 0.1\n[fmu.{part}]\nfile = \"../fmus/s2.fmu\"\n"),
+    );
+    sandbox
+        .run("check one")
+        .says(&format!("these 2 inputs stay at their start value: {part}.x = 0 and 1 more"));
+    let found = sandbox.run("check one --json").json();
+    assert_eq!(found["open_inputs"], serde_json::json!([format!("{part}.x"), format!("{part}.v")]));
+}
+
+#[test]
+fn models_that_were_never_trusted_are_spoken_of() {
+    let sandbox = Sandbox::new();
+    let line = "run dual-mass --step 1ms --t-end 10ms --no-record --method";
+    let done = sandbox.run(&format!("{line} prestep --models rls"));
+    done.says("the identified model was never trusted: all inputs were held").says("warning[W0770]");
+    assert!(!sandbox.run(&format!("{line} prestep")).story().contains("never trusted"));
 }

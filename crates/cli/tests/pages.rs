@@ -97,12 +97,16 @@ impl Browser {
         }
     }
 
+    /// Opens a page with plots.
     fn open(&mut self, url: &str) {
+        self.show(url);
+        self.wait("document.documentElement?.dataset.drawn !== undefined");
+    }
+
+    fn show(&mut self, url: &str) {
         self.complaints.clear();
         self.call("Page.navigate", json!({ "url": url }));
-        self.wait(
-            "document.documentElement?.dataset.drawn !== undefined && document.readyState === 'complete'",
-        );
+        self.wait("document.readyState === 'complete' && document.querySelector('h1')");
     }
 
     fn value(&mut self, expression: &str) -> Value {
@@ -168,6 +172,8 @@ fn pages_work_in_a_browser() {
     map_page(&sandbox, &mut browser);
     plan_page(&sandbox, &mut browser);
     stability_page(&sandbox, &mut browser);
+    demo_page(&sandbox, &mut browser);
+    studies_page(&sandbox, &mut browser);
     hostile_page(&sandbox, &mut browser);
     live_page(&sandbox, &mut browser);
 }
@@ -315,6 +321,45 @@ fn stability_page(sandbox: &Sandbox, browser: &mut Browser) {
     let round = browser.value(round);
     let round: Vec<f64> = round.as_array().unwrap().iter().map(|ratio| ratio.as_f64().unwrap()).collect();
     assert!(round.len() == 2 && round.iter().all(|ratio| (ratio - 1.0).abs() < 1e-3), "{round:?}");
+    assert_eq!(browser.complaints, Vec::<String>::new());
+}
+
+/// The runs of the demo, those that diverge among them.
+fn demo_page(sandbox: &Sandbox, browser: &mut Browser) {
+    sandbox.run("demo --report demo.html").exits(0).says("demo.html");
+    browser.open(&url(&sandbox.path("demo.html")));
+    assert_eq!(browser.complaints, Vec::<String>::new());
+    let text = browser.value("document.body.textContent");
+    let words = ["predictive", "monolithic", "diverged", "unstable"];
+    assert!(words.iter().all(|word| text.as_str().unwrap().contains(word)), "{text}");
+    assert_eq!(browser.value("document.querySelectorAll('.picker input').length"), 6);
+    let at = browser.value(
+        "(() => { const figures = [...document.querySelectorAll('figure')]; \
+         const plot = figures.find((figure) => figure.textContent.trim().startsWith('left.x')).querySelector('.plot'); \
+         const curve = plot._fullData.find((curve) => curve.name.startsWith('predictive')); \
+         return [plot.id, curve.line.color, curve.x[10], curve.y[10]]; })()",
+    );
+    let (plot, colour) = (at[0].as_str().unwrap(), at[1].as_str().unwrap().trim_start_matches('#'));
+    let place = (at[2].as_f64().unwrap(), at[3].as_f64().unwrap());
+    assert!(browser.coloured_near(plot, place, colour) > 3, "{at}");
+    assert_eq!(browser.complaints, Vec::<String>::new());
+}
+
+/// A page of several studies: all claims in words, every figure drawn, and wide enough to be read.
+fn studies_page(sandbox: &Sandbox, browser: &mut Browser) {
+    sandbox
+        .run("reproduce genser2020-fig3.64 genser2020-fig3.66 --out studies --report studies.html")
+        .exits(0);
+    browser.show(&url(&sandbox.path("studies.html")));
+    assert_eq!(browser.complaints, Vec::<String>::new());
+    let drawn = "[...document.querySelectorAll('figure.picture svg')].map((svg) => svg.getBoundingClientRect()) \
+                 .filter((box) => box.width > 600 && box.height > 200).length";
+    assert_eq!(browser.value(drawn), 2);
+    // The overview and one table per study, with as many claims as these have.
+    let rows =
+        "[...document.querySelectorAll('table')].map((table) => table.querySelectorAll('tbody tr').length)";
+    let claims = |id: &str| costep_reproduce::find(id).unwrap().claims.len();
+    assert_eq!(browser.value(rows), json!([2, claims("genser2020-fig3.64"), claims("genser2020-fig3.66")]));
     assert_eq!(browser.complaints, Vec::<String>::new());
 }
 

@@ -46,6 +46,27 @@ fn check_knows_which_methods_need_equations() {
 }
 
 #[test]
+fn a_comparison_with_recordings_leaves_out_what_is_not_possible_too() {
+    let sandbox = Sandbox::new();
+    sandbox.run("export-fmu dual-mass --black-box --out pair").exits(0);
+    std::fs::write(
+        sandbox.path("pair/system.toml"),
+        "[system]\nstop = \"20 ms\"\n[step]\nsize = \"1 ms\"\n[fmu.s1]\nfile = \"s1.fmu\"\n[fmu.s2]\nfile = \"s2.fmu\"\n\
+         [[connect]]\nfrom = \"s2.F\"\nto = \"s1.F\"\n[[connect]]\nfrom = \"s1.x\"\nto = \"s2.x\"\n\
+         [[connect]]\nfrom = \"s1.v\"\nto = \"s2.v\"\n",
+    )
+    .unwrap();
+    let done = sandbox.run("compare pair --reference none --out runs --report page.html").exits(0);
+    let done = done.says("not possible here: ");
+    assert!(done.stdout.contains("zoh") && sandbox.path("page.html").is_file(), "{}", done.story());
+    assert!(std::fs::read_dir(sandbox.path("runs")).unwrap().count() > 1);
+    // With steps that no part can vary, no method is possible at all: that is a mistake, not a divergence.
+    let done = sandbox.run("compare pair --reference none --tolerance 1e-3").exits(1);
+    let done = done.says("none of the").says("`s1`");
+    assert!(!done.story().contains("reached its stop time"), "{}", done.story());
+}
+
+#[test]
 fn lis_holds_the_inputs_of_co_simulation_fmus_and_says_so() {
     let sandbox = pair("cs", "[method]\nid = \"lis\"");
     sandbox

@@ -97,6 +97,31 @@ fn tuned_ball(interface: &str, file: &Path) -> Vec<(f64, f64)> {
     table(&text).1.iter().map(|row| (row[0], row[1])).collect()
 }
 
+/// x' = -x from x = 1: it rests at zero. A ball that falls does not.
+#[test]
+fn reference_fmus_start_at_rest_by_start_values_of_their_states() {
+    let files = ["ecos/data/fmus/3.0/ref", "libcosim/tests/data/fmi2"].map(real_files);
+    let [Some(third), Some(second)] = files else { return };
+    for (folder, fmu) in [(&third, "Dahlquist"), (&second, "Dahlquist"), (&third, "BouncingBall")] {
+        let sandbox = Sandbox::new();
+        let file = folder.join(format!("{fmu}.fmu"));
+        sandbox.write("system.toml", format!(
+            "[system]\nstop = \"1 s\"\ninitial = \"steady\"\n[step]\nsize = \"0.1 s\"\n[fmu.a]\nfile = {:?}\ninterface = \"me\"\n",
+            file.display().to_string()
+        ));
+        if fmu == "BouncingBall" {
+            sandbox.run("run . --out out").exits(1).says("error[E0190]: no rest is found: `a.v`");
+            continue;
+        }
+        sandbox.run("run . --out out --no-verify").exits(0);
+        sandbox.run("export out --to out.csv").exits(0);
+        let text = std::fs::read_to_string(sandbox.path("out.csv")).unwrap();
+        let (names, rows) = table(&text);
+        let at = names.iter().position(|name| *name == "a.x").unwrap();
+        assert!(rows.len() == 11 && rows.iter().all(|row| row[at].abs() < 1e-9), "{text}");
+    }
+}
+
 #[test]
 fn a_tunable_parameter_of_a_reference_fmu_follows_a_signal() {
     let Some(folder) = real_files("ecos/data/fmus/3.0/ref") else { return };

@@ -29,7 +29,7 @@ fn the_object_has_the_promised_fields() {
     let object = sandbox.run("reproduce genser2020-fig3.62 --json --out there").exits(0).json();
     let fields = [
         "id", "title", "source", "setup", "quick", "claims", "verdicts", "remarks", "files", "wall_s",
-        "table",
+        "table", "costep",
     ];
     assert_eq!(keys(&object), fields);
     let fields = [
@@ -81,6 +81,28 @@ fn what_does_not_reproduce_is_said_and_is_no_failure() {
     let done = Sandbox::new().run("reproduce genser2020-fig3.63").exits(0);
     assert!(done.stdout.contains("does not reproduce"), "{}", done.story());
     assert!(done.stdout.contains("judged by"), "{}", done.story());
+}
+
+/// What the folder has is not computed again: the page shows a result that was altered there.
+#[test]
+fn an_interrupted_work_goes_on() {
+    let sandbox = Sandbox::new();
+    let first = sandbox.run("reproduce genser2020-fig3.66 --quick --json").exits(0).json();
+    let file = sandbox.path("costep-reproduce/genser2020-fig3.66.json");
+    let stored = fs::read_to_string(&file).unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&stored).unwrap(), first);
+    let claim = first["claims"][0]["reproduced"].as_str().unwrap();
+    fs::write(&file, stored.replacen(claim, "left by an earlier run", 1)).unwrap();
+    let again = "reproduce genser2020-fig3.66 --resume --report page.html";
+    sandbox.run(&format!("{again} --quick")).exits(0).says("as it is in costep-reproduce/");
+    let page = fs::read_to_string(sandbox.path("page.html")).unwrap();
+    assert!(
+        page.contains("left by an earlier run") && page.contains("A quick look") && page.contains("<svg")
+    );
+    // A quick result does not serve where the whole is asked for.
+    sandbox.run(again).exits(0);
+    let page = fs::read_to_string(sandbox.path("page.html")).unwrap();
+    assert!(!page.contains("left by an earlier run") && !page.contains("uick look"));
 }
 
 #[test]

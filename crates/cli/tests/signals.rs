@@ -194,7 +194,7 @@ fn projects_recordings_and_runs_are_inspected() {
     let card = sandbox.run("inspect rig").exits(0);
     for words in [
         "0 s to 10 ms, step 1 ms",
-        "part     a   Part.fmu (cs)   1 inputs, 1 outputs",
+        "part     a   Part.fmu (cs)   1 input, 1 output",
         "method   zoh",
         "a.y -> b.u",
         "b.y -> a.u (times -1)",

@@ -87,6 +87,11 @@ impl Port {
     pub fn new(name: &str, unit: &str, nominal: f64) -> Self {
         Self { name: name.into(), unit: Some(unit.into()), nominal: Some(nominal), ..Self::default() }
     }
+
+    /// Whether its values are real numbers: what errors are measured of, and what linear models explain.
+    pub fn is_real(&self) -> bool {
+        self.kind == PortKind::Real
+    }
 }
 
 /// Typical size and bounds of a port, where somebody knows them better than its maker. What is `None` stays as it is.

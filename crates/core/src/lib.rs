@@ -70,7 +70,9 @@ pub use option_types::{Choice, OptionType};
 pub use options::{Condition, OptionKind, OptionSpec, Options, Value, join};
 pub use polynomial::{InputPolynomials, InputSegment, SegmentPlace};
 pub use power_bond::PowerBond;
-pub use request::{AfterStep, InputShape, KnownInputs, LowerOrders, ModelDemand, Request, Sweep};
+pub use request::{
+    AfterStep, InputShape, KnownInputs, LengthDemand, LowerOrders, ModelDemand, Request, Sweep,
+};
 pub use restricted::Restricted;
 pub use state::{StateReader, StateWriter};
 pub use subsystem::{StepOutcome, Subsystem, unsupported};

@@ -239,6 +239,11 @@ pub trait CouplingMethod: Send {
         None
     }
 
+    /// What has turned out in the run about what it relies on, for people. Asked at its end.
+    fn conclusion(&self) -> Option<&str> {
+        None
+    }
+
     /// What it asks for; asked once, after `choose` and before `prepare`.
     fn request(&self) -> Request;
 

@@ -32,6 +32,7 @@
 use std::fmt;
 
 use crate::option_types::OptionType;
+use crate::suggest::nearest;
 use crate::{Code, Error, ModelKind, Result};
 
 /// The value of an option.
@@ -311,7 +312,15 @@ impl Options {
 pub fn unknown<'a>(owner: &str, name: &str, known: impl Iterator<Item = &'a str>) -> Error {
     let known: Vec<_> = known.collect();
     let error = Error::new(Code::UnknownOption, format!("{owner} has no option `{name}`"));
-    if known.is_empty() { error.hint("it has none") } else { error.suggest(name, known) }
+    match owner.strip_prefix("method ").map(|id| id.trim_matches('`')) {
+        _ if known.is_empty() => error.hint("it has none"),
+        // Options of sources are among those of methods, which is too much for a line: only what is near is named.
+        Some(id) => error.hint(nearest(name, &known).map_or_else(
+            || format!("`costep methods {id}` lists its options"),
+            |near| format!("did you mean `{near}`?"),
+        )),
+        None => error.suggest(name, known),
+    }
 }
 
 #[cfg(test)]

@@ -28,6 +28,17 @@ pub fn parse_time(text: &str) -> Result<f64> {
     if seconds.is_finite() { Ok(seconds) } else { Err(unreadable(text)) }
 }
 
+/// The same of a text in quotes, where a number without unit is more likely a slip than seconds: a bare number says those.
+pub fn parse_time_with_unit(text: &str) -> Result<f64> {
+    let seconds = parse_time(text)?;
+    let number = text.trim();
+    if number.parse::<f64>().is_err() {
+        return Ok(seconds);
+    }
+    Err(Error::new(Code::BadQuantity, format!("`{number}` has no unit"))
+        .hint(format!("write \"{number} s\" or \"{number} ms\"")))
+}
+
 /// A decimal number divided by a power of ten, by its exponent: a division would round a second time.
 fn scaled(number: &str, value: f64, divisor: f64) -> f64 {
     let (digits, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
@@ -105,6 +116,14 @@ mod tests {
         for text in ["1e308 h", "", "ms", "five ms", "1 sm", "nan", "inf s", "1 2 ms"] {
             assert_eq!(parse_time(text).unwrap_err().code(), Code::BadQuantity, "{text}");
         }
+    }
+
+    #[test]
+    fn a_text_without_unit_is_no_time() {
+        assert_eq!(parse_time_with_unit(" 1.5e-3 s"), Ok(1.5e-3));
+        let error = parse_time_with_unit(" 1 ").unwrap_err();
+        let text = "error[E0206]: `1` has no unit\n  help: write \"1 s\" or \"1 ms\"";
+        assert_eq!(error.to_string(), text);
     }
 
     #[test]

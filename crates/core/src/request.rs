@@ -21,10 +21,23 @@ pub struct Request {
     pub forms_coupled: bool,
     /// Its polynomials are the projection of what it expects over a step, not a continuation from its start.
     pub projected: bool,
-    /// It learns from step to step what one does, so that all have to be of the same length.
-    pub equal_steps: bool,
+    /// The lengths of macro steps that it can work with.
+    pub lengths: LengthDemand,
     /// The order in which subsystems step, where the user leaves it open.
     pub sweep: Sweep,
+}
+
+/// Lengths of macro steps, the most demanding last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LengthDemand {
+    /// All are the same to it.
+    #[default]
+    Any,
+    /// It learns what a step of some length does: lengths should be a base times powers of two, each for a while, and one after
+    /// the other where they grow. Steps between two of them do no harm.
+    Doubled,
+    /// It learns from step to step what one does, so that all have to be of the same length.
+    Equal,
 }
 
 /// The order in which the subsystems step over a macro step, where the user leaves it open.

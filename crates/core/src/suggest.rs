@@ -12,8 +12,8 @@ pub fn suggestion<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>
         .then(|| format!("known here: {}", candidates.join(", ")))
 }
 
-/// The candidate with the smallest edit distance, if at most a third of its letters differ.
-fn nearest<'a>(wrong: &str, candidates: &[&'a str]) -> Option<&'a str> {
+/// The candidate with the smallest edit distance, if at most a third of its letters differ, or two behind the same beginning.
+pub(crate) fn nearest<'a>(wrong: &str, candidates: &[&'a str]) -> Option<&'a str> {
     // The distance takes time and memory of the product of the lengths, and names may come from hostile files.
     const LONGEST: usize = 200;
     let short = |name: &str| name.len() <= LONGEST;
@@ -24,7 +24,11 @@ fn nearest<'a>(wrong: &str, candidates: &[&'a str]) -> Option<&'a str> {
             (strsim::damerau_levenshtein(&wrong.to_lowercase(), &candidate.to_lowercase()), *candidate)
         })
         .filter(|(distance, candidate)| {
-            *distance <= 1.max(candidate.chars().count().max(wrong.chars().count()) / 3)
+            let letters = candidate.chars().count().max(wrong.chars().count());
+            let begins_alike = letters > 4 && wrong.chars().take(2).eq(candidate.chars().take(2));
+            let allowed = if begins_alike { 2 } else { 1 };
+            // A name of which no letter is right was not meant.
+            *distance <= allowed.max(letters / 3) && *distance < letters
         })
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
@@ -37,6 +41,12 @@ mod tests {
     #[test]
     fn a_slip_finds_its_name() {
         assert_eq!(suggestion("nepec", ["zoh", "nepce"]).as_deref(), Some("did you mean `nepce`?"));
+    }
+
+    #[test]
+    fn another_spelling_finds_its_name_but_another_letter_does_not() {
+        assert_eq!(suggestion("alfa", ["alpha", "order"]).as_deref(), Some("did you mean `alpha`?"));
+        assert_eq!(suggestion("q", ["x", "v"]).as_deref(), Some("known here: x, v"));
     }
 
     #[test]

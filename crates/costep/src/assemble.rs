@@ -264,7 +264,10 @@ fn whole_solver(project: &Project, method: &MethodSpec) -> Result<Solver> {
         Integrator::Dopri5 => Solver::Dopri5(tolerance),
         Integrator::Project => {
             // FMUs bring solvers of their own; what stands in for that of a project without native parts is not a choice.
-            if !project.given.solver && project.model_id.is_none() && project.given.natives.is_empty() {
+            let given = &project.given;
+            let is_native =
+                project.model_id.is_some() || !(given.natives.is_empty() && given.linears.is_empty());
+            if !given.solver && !is_native {
                 let message = "`monolithic:solver=project` has no solver to take: the project names none";
                 return Err(Error::new(Code::Missing, message)
                     .hint("write `solver = \"bdf:1e-8\"` in [system], or choose bdf, adams or dopri5"));

@@ -25,6 +25,7 @@ use crate::supervised;
 use crate::system::System;
 use crate::verdict::{Beside, Evidence};
 use crate::waiting::Waiting;
+use crate::working_folder::WorkingFolder;
 use costep_engine::divergence::StartSignals;
 
 /// Which runs to compare: every method at every step.
@@ -165,6 +166,7 @@ pub(crate) fn compare(
     system.check_steps(steps)?;
     let choice = ReferenceChoice::parse(project, system.registry.solvers(), &comparison.reference)?;
     let mut compared = Compared::default();
+    let _here = WorkingFolder::before(project);
     let outcome = compared.compute(project, (&methods, steps), choice, comparison, progress);
     match outcome {
         Err(error) if error.code() == Code::Stopped => compared.stopped = Some(error),
@@ -198,7 +200,7 @@ impl Compared {
                 }
                 progress(ComparisonEvent::Run(method, *step));
                 let choice = Choice { method, step: *step, control: project.control.as_ref() };
-                let file = comparison.record.as_ref().map(|folder| recording_file(folder.path(), &choice));
+                let file = comparison.record.as_ref().map(|folder| recording_file(folder.reached(), &choice));
                 let (mut report, kind) =
                     one_run(project, &choice, against, file.as_deref(), &comparison.cancel)?;
                 if self.references.is_empty() {
@@ -236,10 +238,13 @@ impl Compared {
                     let message =
                         format!("the reference at {} failed: {}", format_time(step), details.message);
                     let cause = details.cause.as_deref().map_or(String::new(), |cause| format!("; {cause}"));
-                    self.warnings.push(
-                        Error::new(Code::ReferenceFailed, message)
-                            .because(format!("{}{cause}", details.code.entry().title)),
-                    );
+                    let warning = Error::new(Code::ReferenceFailed, message)
+                        .because(format!("{}{cause}", details.code.entry().title));
+                    self.warnings.push(match project.model.can_be_one() {
+                        true => warning,
+                        // Without equations of all parts there is no solver to choose.
+                        false => warning.hint(error.help()),
+                    });
                     Ok(None)
                 }
                 _ => Err(error),
@@ -281,7 +286,11 @@ fn one_run(
 ) -> Result<(RunReport, Option<ReferenceKind>)> {
     let waiting = Waiting::new(cancel, None);
     let Some(file) = file else { return Ok(measured_run(project, choice, against, None, &waiting)) };
-    let template = assemble::engine(project, choice, true)?;
+    let template = match assemble::engine(project, choice, true) {
+        Ok(template) => template,
+        // Nothing to record: the run says why it cannot be done, as one without a recording does.
+        Err(_) => return Ok(measured_run(project, choice, against, None, &waiting)),
+    };
     let metadata = [
         ("method".into(), choice.method.label()),
         ("system".into(), project.name.clone()),

@@ -117,6 +117,9 @@ impl<'a> Drawing<'a> {
         if let Some(fmu) = given.fmus.iter().find(|fmu| fmu.name == name) {
             return fmu.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         }
+        if given.linears.iter().any(|linear| linear.name == name) {
+            return "linear".into();
+        }
         let native = given.natives.iter().find(|native| native.name == name);
         native
             .map(|native| native.model.clone())

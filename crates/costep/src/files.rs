@@ -23,20 +23,21 @@ pub(crate) fn begin(
     engine: &Engine,
     interval: Duration,
 ) -> Result<Recorder> {
-    let copy = folder.project_copy();
-    if !is_own_project(project, registry, &copy)? {
-        fs::write(&copy, project.to_toml_in(folder.path())).map_err(|cause| unwritable(&copy, &cause))?;
+    let (place, copy) = (folder.reached(), folder.project_copy());
+    if !is_own_project(project, registry, folder)? {
+        fs::write(place.join(PROJECT_COPY), project.to_toml_in(place))
+            .map_err(|cause| unwritable(&copy, &cause))?;
     }
-    let file = folder.recording();
-    keep_previous(folder).map_err(|cause| unwritable(&file, &cause))?;
+    keep_previous(folder).map_err(|cause| unwritable(&folder.recording(), &cause))?;
     forget_beside(folder);
-    let checkpoints = checkpoints(folder.path(), project, interval)?;
+    let checkpoints = checkpoints(folder.absolute(), project, interval)?;
+    let file = place.join(RECORDING);
     checkpoints.clear()?;
     let metadata = [
         ("system".into(), project.name.clone()),
         ("method".into(), project.groups[0].method.label()),
         ("costep".into(), env!("CARGO_PKG_VERSION").into()),
-        ("project".into(), project.to_toml_in(folder.path())),
+        ("project".into(), project.to_toml_in(place)),
     ];
     Recorder::create(&file, engine, project, &metadata, Some(checkpoints))?
         .with_samples(&file, project, engine)
@@ -44,8 +45,8 @@ pub(crate) fn begin(
 
 /// The recording of the run before gets its name.
 fn keep_previous(folder: &RunFolder) -> std::io::Result<()> {
-    let file = folder.recording();
-    if file.exists() { fs::rename(&file, folder.path().join(PREVIOUS_RECORDING)) } else { Ok(()) }
+    let file = folder.absolute().join(RECORDING);
+    if file.exists() { fs::rename(&file, folder.absolute().join(PREVIOUS_RECORDING)) } else { Ok(()) }
 }
 
 /// The same for a run that failed before its first row: what is there is not its result, and nobody should take it for that.
@@ -57,37 +58,36 @@ pub(crate) fn put_aside(folder: &RunFolder) {
 
 /// Takes away what an earlier run has left beside its recording.
 fn forget_beside(folder: &RunFolder) {
-    Between::forget(&folder.recording());
+    Between::forget(&folder.absolute().join(RECORDING));
     // It is not there, or the run will say why nothing can be written here.
-    let _ = fs::remove_file(folder.path().join(OUTCOME));
+    let _ = fs::remove_file(folder.absolute().join(OUTCOME));
 }
 
 /// Whether the copy of the project would be the file the project was read from. It is never overwritten;
 /// if it does not say the same as the project of this run, the run cannot live in this folder.
-fn is_own_project(project: &Project, registry: &Registry, copy: &Path) -> Result<bool> {
+fn is_own_project(project: &Project, registry: &Registry, folder: &RunFolder) -> Result<bool> {
     let Source::File(source) = &project.source else { return Ok(false) };
-    match (fs::canonicalize(source), fs::canonicalize(copy)) {
+    let (place, copy) = (folder.absolute(), folder.absolute().join(PROJECT_COPY));
+    match (fs::canonicalize(folder.meant(source)), fs::canonicalize(&copy)) {
         (Ok(source), Ok(same)) if source == same => {}
         _ => return Ok(false),
     }
-    let folder = copy.parent().unwrap_or(Path::new(""));
     let unchanged = registry
-        .load(&Source::File(copy.into()), &[])
-        .is_ok_and(|written| written.to_toml_in(folder) == project.to_toml_in(folder));
+        .load(&Source::File(copy), &[])
+        .is_ok_and(|written| written.to_toml_in(place) == project.to_toml_in(place));
     if unchanged {
         return Ok(true);
     }
     let message = "the project of this run would overwrite the file it came from";
     Err(Error::new(Code::FileNotReadable, message)
-        .in_file(copy)
+        .in_file(folder.project_copy())
         .hint("choose another folder with `--out DIR`"))
 }
 
+/// Checkpoints in a folder, by its place from the root: an FMU may go to another one.
 pub(crate) fn checkpoints(folder: &Path, project: &Project, interval: Duration) -> Result<Checkpoints> {
-    // An FMU may go to another folder.
-    let place = std::path::absolute(folder).unwrap_or_else(|_| folder.into());
     let identity = format!("{}{}", project.to_toml_in(folder), project.file_marks()?);
-    Ok(Checkpoints::new(place, identity, interval))
+    Ok(Checkpoints::new(folder, identity, interval))
 }
 
 /// The project of a recorded run.
@@ -95,6 +95,11 @@ pub(crate) fn project_copy(folder: &Path) -> Result<PathBuf> {
     let copy = folder.join(PROJECT_COPY);
     if copy.is_file() {
         return Ok(copy);
+    }
+    if !folder.exists() {
+        let message = format!("`{}` does not exist", folder.display());
+        return Err(Error::new(Code::FileNotReadable, message)
+            .hint("`costep run --out DIR` makes the folder of a run"));
     }
     let error = Error::new(Code::FileNotReadable, "this is not the folder of a run").in_file(folder);
     Err(error.hint(format!("it has no {PROJECT_COPY}; `costep run --out DIR` makes one")))

@@ -40,6 +40,8 @@ pub struct RunFolder {
     path: PathBuf,
     /// The same wherever FMUs lead the process.
     absolute: PathBuf,
+    /// The working folder of the process before any FMU was called.
+    here: PathBuf,
     #[expect(dead_code, reason = "held, not read")]
     lock: Arc<Option<HeldFile>>,
 }
@@ -50,11 +52,23 @@ impl RunFolder {
         &self.absolute
     }
 
+    /// How it is reached now: as it was given or, if an FMU has led the process elsewhere, from the root.
+    pub(crate) fn reached(&self) -> &Path {
+        let is_there = std::env::current_dir().is_ok_and(|now| now == self.here);
+        if is_there { &self.path } else { &self.absolute }
+    }
+
+    /// A path as it was meant when the folder was locked.
+    pub(crate) fn meant(&self, path: &Path) -> PathBuf {
+        self.here.join(path)
+    }
+
     /// Makes the folder if it is not there, and locks it.
     pub fn lock(folder: &Path) -> Result<Self> {
         let lock = Arc::new(locked_file(folder)?.map(HeldFile::new));
         let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.into());
-        Ok(Self { path: folder.into(), absolute, lock })
+        let here = std::env::current_dir().unwrap_or_default();
+        Ok(Self { path: folder.into(), absolute, here, lock })
     }
 
     /// The folder.
@@ -78,7 +92,12 @@ fn locked_file(folder: &Path) -> Result<Option<File>> {
     fs::create_dir_all(folder).map_err(|cause| unwritable(folder, &cause))?;
     let path = folder.join(LOCK);
     let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
-    let mut file = file.map_err(|cause| unwritable(&path, &cause))?;
+    let mut file = file.map_err(|cause| {
+        Error::new(Code::FileNotReadable, "cannot write into the folder of the run")
+            .in_file(folder)
+            .because(cause)
+            .hint("name another folder with `--out DIR`, or record nothing: `--no-record`")
+    })?;
     match patiently(|| file.try_lock()) {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => return Err(busy(folder, &mut file)),
@@ -115,6 +134,11 @@ fn busy(folder: &Path, file: &mut File) -> Error {
 
 /// The error of a file or folder that cannot be written.
 pub fn unwritable(path: &Path, cause: &io::Error) -> Error {
+    if cause.kind() == io::ErrorKind::AlreadyExists && path.is_file() {
+        let message = format!("`{}` is a file, not a folder", path.display());
+        return Error::new(Code::FileNotReadable, message)
+            .hint("name a folder; it is made if it is not there");
+    }
     Error::new(Code::FileNotReadable, "cannot write").in_file(path).because(cause)
 }
 

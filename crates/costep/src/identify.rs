@@ -1,12 +1,15 @@
 //! Models of the parts, learnt from a run.
 
+use std::path::Path;
+
 use costep_analysis::Identification;
 use costep_core::{Code, Error, Learning, ModelKind, Result};
 use costep_engine::{Engine, Flow, StopFlag};
-use costep_ident::ModelFile;
+use costep_ident::{ModelFile, NamedModel, StoredModels};
 use costep_methods::MethodSpec;
 use costep_methods::identified::{HoldOrRamp, IdentifiedOptions};
 use costep_project::{Project, Registry};
+use serde_json::{Map, Value, json};
 
 use crate::assemble::{self, Choice};
 use crate::cancel::Cancel;
@@ -51,6 +54,52 @@ fn learns(spec: &MethodSpec) -> bool {
     }
     let offer = spec.models.offer();
     offer.kind == ModelKind::Discrete && offer.learning != Learning::Earlier
+}
+
+/// Whether a file of models may be written: said before hours of work, not after them.
+pub fn check_model_file(file: &Path) -> Result<()> {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if folder.is_some_and(|folder| !folder.is_dir()) {
+        let error = Error::new(Code::FileNotReadable, "cannot write").in_file(file);
+        return Err(error.because("its folder does not exist"));
+    }
+    if file.exists() && StoredModels::read(file).is_err() {
+        return Err(Error::new(Code::Exists, "this file is not a file of identified models")
+            .in_file(file)
+            .hint("choose another name, or remove it"));
+    }
+    Ok(())
+}
+
+/// What was identified as JSON: the contract of `costep identify --json`, but for the file.
+pub fn identified_to_json(models: &ModelFile, method: &MethodSpec) -> Map<String, Value> {
+    let model = |model: &NamedModel| {
+        json!({
+            "part": model.part,
+            "inputs": model.inputs,
+            "outputs": model.outputs,
+            "eps_si": model.eps_si.is_finite().then_some(model.eps_si),
+            "eps_hold": model.eps_hold.is_finite().then_some(model.eps_hold),
+            "excitation_order": model.excitation_order,
+            "needed_order": model.needed_order,
+            "dependent_outputs": model.dependent_outputs,
+        })
+    };
+    let all: Vec<Value> = models.models.iter().map(model).collect();
+    let mut object = Map::new();
+    for (key, value) in [
+        ("system", json!(models.system)),
+        ("method", json!(method.label())),
+        ("source", json!(models.source)),
+        ("n", json!(models.n)),
+        ("m", json!(models.m)),
+        ("h", json!(models.step)),
+        ("file", Value::Null),
+        ("models", json!(all)),
+    ] {
+        object.insert(key.into(), value);
+    }
+    object
 }
 
 pub(crate) fn learn(system: &System, cancel: &Cancel) -> Result<ModelFile> {

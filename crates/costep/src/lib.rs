@@ -75,6 +75,7 @@ mod system;
 mod trust;
 mod verdict;
 mod waiting;
+mod working_folder;
 
 pub use advice::{Advice, Advising, HeldInput, Holds, MacroSteps, Trial, Wish, WishKind};
 pub use between::SAMPLES;
@@ -87,7 +88,7 @@ pub use comparison::{Compared, Comparison, ComparisonEvent};
 pub use diagnosis::PartProbe;
 pub use errors::Errors;
 pub use folder::{OUTCOME, PROJECT_COPY, RECORDING, RunFolder, unwritable};
-pub use identify::identifying_method;
+pub use identify::{check_model_file, identified_to_json, identifying_method};
 pub use native::{CustomPart, NativePart};
 pub use outcome::{Outcome, Recorded};
 pub use pages::{RecordedRun, RunPage};

@@ -5,7 +5,7 @@ use std::path::Path;
 use costep_analysis::{BondWatch, RunWatch};
 use costep_core::pattern::matches;
 use costep_core::quantity::exact_time;
-use costep_core::{Error, Port, PortKind, Result, StateWriter, Variation};
+use costep_core::{Error, Port, Result, StateWriter, Variation};
 use costep_engine::{Checkpoints, Engine};
 use costep_project::{Project, RecordSpec};
 use costep_results::{Column, Recording, Summary, Table};
@@ -176,7 +176,7 @@ impl Plan {
 fn discrete_names(engine: &Engine, columns: &[Column]) -> String {
     let mut names = Vec::new();
     for part in engine.descriptions() {
-        let is_discrete = |port: &&Port| port.kind != PortKind::Real || port.variation == Variation::Discrete;
+        let is_discrete = |port: &&Port| !port.is_real() || port.variation == Variation::Discrete;
         let ports = part.inputs.iter().chain(&part.outputs).filter(is_discrete);
         names.extend(ports.map(|port| format!("{}.{}", part.name, port.name)));
     }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use costep_analysis::{Patience, Reference, Trace, second_solver};
-use costep_core::quantity::parse_time;
+use costep_core::quantity::{format_time, parse_time};
 use costep_core::{Code, Error, Experiment, Result};
 use costep_engine::ListedSteps;
 use costep_integrate::{Solver, Solvers};
@@ -59,7 +59,8 @@ impl ReferenceChoice {
             _ => {}
         }
         if let Some(step) = text.strip_prefix("step:") {
-            let step = parse_time(step)?;
+            let flag = || format!("given by `--reference {text}`");
+            let step = parse_time(step).map_err(|error| error.because(flag()))?;
             if step > 0.0 {
                 return Ok(Self::FineStep(Some(step)));
             }
@@ -208,8 +209,13 @@ fn whole(
 }
 
 fn unknown(text: &str, solvers: &Solvers) -> Error {
-    let known = ["none", "same", "step", "step:TIME"].into_iter().chain(solvers.names());
-    Error::new(Code::BadValue, format!("unknown reference `{text}`")).suggest(text, known)
+    let known = ["none", "auto", "same", "step", "step:TIME"].into_iter().chain(solvers.names());
+    let error = Error::new(Code::BadValue, format!("unknown reference `{text}`"));
+    let error = error.because(format!("given by `--reference {text}`"));
+    let known: Vec<&str> = known.collect();
+    // The list is longer than those that are shown for other names.
+    let listed = format!("known here: {}", known.join(", "));
+    error.hint(listed).suggest(text, known)
 }
 
 /// The inner solver as far as it can solve the whole system.
@@ -231,8 +237,14 @@ fn fine_step(
 ) -> Result<Reference> {
     let refinement = fine.map_or(REFINEMENT as f64, |fine| (experiment.step / fine).ceil());
     if !(2.0..=MAX_REFINEMENT).contains(&refinement) {
-        let message = format!("a reference cannot have {refinement} steps per macro step");
-        return Err(Error::new(Code::BadValue, message).hint(format!("from 2 to {MAX_REFINEMENT:e}")));
+        let (own, fine) = (format_time(experiment.step), format_time(fine.unwrap_or(experiment.step)));
+        let most = format_time(experiment.step / 2.0);
+        let (word, hint) = match refinement < 2.0 {
+            true => ("too long", format!("at most half of it: `--reference step:{}`", most.replace(' ', ""))),
+            false => ("too short", format!("at most {MAX_REFINEMENT:e} steps per macro step")),
+        };
+        let message = format!("a reference with a step of {fine} is {word} for a macro step of {own}");
+        return Err(Error::new(Code::BadValue, message).hint(hint));
     }
     let method = MethodSpec::parse("auto")?;
     let engine = |experiment: &Experiment| {

@@ -17,7 +17,7 @@ use crate::between;
 use crate::cancel::Cancel;
 use crate::errors::Errors;
 use crate::files;
-use crate::folder::RunFolder;
+use crate::folder::{RECORDING, RunFolder};
 use crate::names::Names;
 use crate::outcome::{Outcome, Recorded};
 use crate::recorder::Recorder;
@@ -287,7 +287,8 @@ impl Simulation {
     pub fn resume_system(system: &System, folder: &RunFolder, run: Run) -> Result<Self> {
         let (project, path) = (&system.project, folder.path());
         let mut engine = assemble::engine(project, &Choice::of(project), false)?;
-        let mut checkpoints = files::checkpoints(path, project, run.checkpoint)?;
+        let place = folder.reached();
+        let mut checkpoints = files::checkpoints(folder.absolute(), project, run.checkpoint)?;
         let from = checkpoints
             .load(&mut engine)
             .map_err(|error| files::no_checkpoint(error, path, &engine, project))?;
@@ -297,8 +298,8 @@ impl Simulation {
         let mut bonds = BondWatch::new(project.power_bonds());
         bonds.load(&engine, &mut notes)?;
         supervised::show_checkpoint(engine.time());
-        let was_complete = files::is_complete(path, &engine, project);
-        let recorder = Recorder::resume(&folder.recording(), &engine, project, checkpoints)?;
+        let was_complete = files::is_complete(place, &engine, project);
+        let recorder = Recorder::resume(&place.join(RECORDING), &engine, project, checkpoints)?;
         let mut simulation = Self::ready(project.clone(), engine, Some(recorder), watch, &run);
         simulation.watchers.bonds = bonds;
         // The process that wrote the checkpoint has looked at it.

@@ -239,7 +239,7 @@ impl System {
         }
         project.set_control(run.tolerance, run.step)?;
         if let Some(folder) = moves {
-            project.keep_fmus_in(folder.path())?;
+            project.keep_fmus_in(folder.absolute())?;
         }
         let mut system = Self::new(project, self.registry.clone());
         if let Some(step) = run.step.filter(|_| system.project.control.is_none()) {

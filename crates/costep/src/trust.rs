@@ -3,11 +3,12 @@
 //! be started, everybody is believed, as are FMUs with `trust = true`.
 
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-use costep_analysis::{Offer, contradiction};
+use costep_analysis::{Offer, contradictions};
 use costep_core::{AfterStep, Code, Error, Experiment, Restricted, Subsystem};
+use costep_experiments::{Workers, threads};
 use costep_methods::{MethodSpec, auto};
 use costep_project::Project;
 use serde::{Deserialize, Serialize};
@@ -30,14 +31,14 @@ static FOUND: Mutex<Vec<(Tried, Option<String>)>> = Mutex::new(Vec::new());
 
 /// What trials of FMUs have found in this process, for [`remember_trials`] in another one.
 pub fn found_trials() -> Value {
-    json!(*FOUND.lock().unwrap_or_else(PoisonError::into_inner))
+    json!(*known())
 }
 
 /// Takes over what trials in another process have found, so that they need not be repeated here: a process that does many
 /// runs in others tells each of them what those before have found.
 pub fn remember_trials(found: &Value) {
     let Ok(others) = Vec::<(Tried, Option<String>)>::deserialize(found) else { return };
-    let mut known = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut known = known();
     for (tried, found) in others {
         if known.iter().all(|(other, _)| *other != tried) {
             known.push((tried, found));
@@ -87,13 +88,13 @@ impl Distrust {
         }
         wanted.sort_unstable();
         wanted.dedup();
+        let in_question = in_question(project, &wanted, experiment);
+        try_unknown(project, &in_question, experiment);
         let mut found = Vec::new();
-        for (part, component) in project.model.parts.iter().enumerate() {
-            // What costep integrates itself it also evaluates.
-            let matters = |offer: &&Offer| **offer != Offer::InputPolynomials || !component.has_equations();
-            for offer in wanted.iter().filter(matters) {
-                found.extend(tried(project, part, *offer, experiment).map(|reason| (part, *offer, reason)));
-            }
+        for (part, tried) in in_question {
+            let reason =
+                known().iter().find(|(other, _)| *other == tried).and_then(|(_, found)| found.clone());
+            found.extend(reason.map(|reason| (part, tried.offer, reason)));
         }
         Self { found }
     }
@@ -169,36 +170,71 @@ fn offers_used(method: &MethodSpec) -> Vec<Offer> {
     used
 }
 
-/// Why an offer of a part does not hold; nothing if it does, or nobody can tell.
-fn tried(project: &Project, part: usize, offer: Offer, experiment: &Experiment) -> Option<String> {
-    let component = &project.model.parts[part];
-    let name = &component.description().name;
-    let spec = project.given.fmus.iter().find(|fmu| fmu.name == *name && !fmu.trust)?;
-    let key = Tried {
-        changed: spec.path.metadata().and_then(|file| file.modified()).ok(),
-        path: spec.path.clone(),
-        usage: format!(
-            "{} {:?} {:?} {:?} {:?}",
-            spec.interface.word(),
-            spec.set,
-            spec.variations,
-            spec.tuned,
-            project.given.ports
-        ),
-        step: experiment.step.to_bits(),
-        offer,
-    };
-    let known = || FOUND.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((_, found)) = known().iter().find(|(tried, _)| *tried == key) {
-        return found.clone();
+/// Which offers of which parts have to be tried, or have been.
+fn in_question(project: &Project, wanted: &[Offer], experiment: &Experiment) -> Vec<(usize, Tried)> {
+    let mut in_question = Vec::new();
+    if wanted.is_empty() {
+        return in_question;
     }
-    let make = || {
-        let missing = || Error::new(Code::NeedsMissing, "there are no processes for trials");
-        component.for_trials().unwrap_or_else(|| Err(missing()))
+    for (part, component) in project.model.parts.iter().enumerate() {
+        let name = &component.description().name;
+        let Some(spec) = project.given.fmus.iter().find(|fmu| fmu.name == *name && !fmu.trust) else {
+            continue;
+        };
+        // What costep integrates itself it also evaluates.
+        let matters = |offer: &&Offer| **offer != Offer::InputPolynomials || !component.has_equations();
+        let tried = |offer: &Offer| Tried {
+            changed: spec.path.metadata().and_then(|file| file.modified()).ok(),
+            path: spec.path.clone(),
+            usage: format!(
+                "{} {:?} {:?} {:?} {:?}",
+                spec.interface.word(),
+                spec.set,
+                spec.variations,
+                spec.tuned,
+                project.given.ports
+            ),
+            step: experiment.step.to_bits(),
+            offer: *offer,
+        };
+        in_question.extend(wanted.iter().filter(matters).map(|offer| (part, tried(offer))));
+    }
+    in_question
+}
+
+/// Tries what is not known yet, FMUs beside each other: most of the time their processes are starting.
+fn try_unknown(project: &Project, in_question: &[(usize, Tried)], experiment: &Experiment) {
+    // Of parts that are the same FMU used in the same way one is enough.
+    let mut jobs: Vec<(usize, Vec<&Tried>)> = Vec::new();
+    let mut seen: Vec<&Tried> = Vec::new();
+    for (part, tried) in in_question {
+        if seen.contains(&tried) || known().iter().any(|(other, _)| other == tried) {
+            continue;
+        }
+        seen.push(tried);
+        match jobs.last_mut().filter(|(of, _)| of == part) {
+            Some((_, offers)) => offers.push(tried),
+            None => jobs.push((*part, vec![tried])),
+        }
+    }
+    let work = |job: usize| {
+        let (part, tried) = &jobs[job];
+        let offers: Vec<Offer> = tried.iter().map(|tried| tried.offer).collect();
+        match project.model.parts[*part].for_trials() {
+            Some(Ok(make)) => contradictions(&offers, &*make, experiment),
+            // There are no processes for trials, or it cannot be unpacked, which the run will say.
+            Some(Err(_)) | None => vec![None; offers.len()],
+        }
     };
-    let found = contradiction(offer, &make, experiment);
-    known().push((key, found.clone()));
-    found
+    // Nothing is refused here, so that all are done.
+    let _ = Workers { threads: threads() }.each(jobs.len(), work, |job, found| {
+        known().extend(jobs[job].1.iter().copied().cloned().zip(found));
+        Ok(())
+    });
+}
+
+fn known() -> MutexGuard<'static, Vec<(Tried, Option<String>)>> {
+    FOUND.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

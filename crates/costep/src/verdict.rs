@@ -80,6 +80,14 @@ pub struct Doubt {
     pub to: f64,
 }
 
+impl Doubt {
+    /// Outputs that are far off over the whole run, if there are any, the worst by so much of its size.
+    pub(crate) fn of_wrong(signals: Vec<String>, worst: f64, (from, to): (f64, f64)) -> Option<Self> {
+        let reason = format!("off by {worst:.1} of its size, where 0.5 is too much");
+        (!signals.is_empty()).then_some(Self { reason, signals, from, to })
+    }
+}
+
 /// What a verdict is reached from.
 pub(crate) struct Evidence<'a> {
     pub(crate) project: &'a Project,
@@ -220,11 +228,10 @@ impl Evidence<'_> {
     }
 
     fn wrong_outputs(&self, companion: &Companion) -> Option<Doubt> {
-        let signals: Vec<_> =
-            companion.accuracy.wrong().into_iter().map(|i| self.names.outputs[i].clone()).collect();
+        let accuracy = &companion.accuracy;
+        let signals = accuracy.wrong().into_iter().map(|i| self.names.outputs[i].clone()).collect();
         let Experiment { start, stop, .. } = self.experiment;
-        let reason = format!("off by {:.1} of its size, where 0.5 is too much", companion.accuracy.worst());
-        (!signals.is_empty()).then_some(Doubt { reason, signals, from: start, to: stop })
+        Doubt::of_wrong(signals, accuracy.worst(), (start, stop))
     }
 
     fn explain(&self, suspicion: Option<Suspicion>) -> Option<Doubt> {

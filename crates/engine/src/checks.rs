@@ -2,7 +2,7 @@
 
 use costep_core::{
     AfterStep, Capabilities, Code, Connection, Description, Error, Experiment, External, InputSet, Layout,
-    LowerOrders, Request, Result, StepLengths, unsupported,
+    LengthDemand, LowerOrders, Request, Result, StepLengths, unsupported,
 };
 
 use crate::guard::Bounds;
@@ -78,10 +78,10 @@ pub(crate) fn check_control(
     capabilities: &[Capabilities],
 ) -> Result<()> {
     if !control.is_uniform() {
-        if requests.iter().any(|request| request.equal_steps) {
+        if requests.iter().any(|request| request.lengths == LengthDemand::Equal) {
             let message = "the method identifies from steps of equal length, but the steps of this run vary";
             return Err(Error::new(Code::NeedsMissing, message)
-                .hint("leave out `tolerance`, or use `auto`, `nepce`, `foh` or `predictive`"));
+                .hint("leave out `tolerance`, or use `auto`, `identified`, `nepce`, `foh` or `predictive`"));
         }
         if let Some(fixed) = descriptions.iter().find(|d| d.step_lengths == StepLengths::MacroSteps) {
             let message = format!("`{}` cannot vary the length of its steps", fixed.name);

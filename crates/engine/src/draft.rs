@@ -2,7 +2,7 @@
 
 use costep_core::{
     AfterStep, Capabilities, Coupling, Description, Division, Experiment, InputSet, KnownInputs, Layout,
-    LowerOrders, ModelDemand, ModelSource, Request, Result, Sweep, SystemView, profiles,
+    LengthDemand, LowerOrders, ModelDemand, ModelSource, Request, Result, Sweep, SystemView, profiles,
 };
 
 use crate::checks::{check_control, check_externals, check_groups, check_indices, check_request};
@@ -141,6 +141,7 @@ impl Draft {
             externals: &system.externals,
             inputs: &inputs,
             repeats: requests.iter().any(|request| request.after_step == AfterStep::Judge),
+            doubles: requests.iter().any(|request| request.lengths == LengthDemand::Doubled),
             carries_on: requests.iter().any(|request| request.after_step == AfterStep::Look),
             without_rollback: each.find(|(_, can)| !can.rollback).map(|(description, _)| description),
         })

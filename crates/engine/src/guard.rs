@@ -18,6 +18,7 @@ fn all_at_once(passes: impl Iterator<Item = bool>) -> bool {
 }
 
 /// What to do about a value of subsystems that nothing is connected to.
+const LOOK_INSIDE: &str = "look at its parameters and inputs at that time; another method or a smaller step changes inputs: `costep compare`";
 const ALONE: &str = "nothing is coupled, so it comes from inside: look at its parameters, start values, inputs and inner solver, or try a smaller step";
 
 /// Limits on an output.
@@ -116,7 +117,11 @@ impl Guard {
         let worst = nan.or_else(|| range.clone().find(bad)).unwrap_or(range.start);
         let (name, value) = (&self.names[worst], y[worst]);
         let error = if !value.is_finite() {
-            return self.not_finite(at, name, value);
+            // Inputs are looked at before each step.
+            let owner = name.split_once('.').map_or(name.as_str(), |(owner, _)| owner);
+            let cause = format!("its inputs were finite: `{owner}` itself produced it");
+            let error = self.not_finite(at, name, value).because(cause);
+            return if self.is_coupled { error.hint(LOOK_INSIDE) } else { error };
         } else if self.given[worst] {
             let (lower, upper) = (self.lower[worst], self.upper[worst]);
             Error::new(Code::OutOfBounds, format!("`{name}` = {value:e} is outside [{lower:e}, {upper:e}]"))

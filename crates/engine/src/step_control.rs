@@ -35,6 +35,8 @@ pub struct ControlView<'a> {
     /// A method carries on from step to step what the last one lacked or taught: lengths should change
     /// seldom, and what a step after a change shows is not yet its error.
     pub carries_on: bool,
+    /// A method learns what steps of a length do: see [`costep_core::LengthDemand::Doubled`].
+    pub doubles: bool,
     /// A method repeats steps.
     pub repeats: bool,
     /// The first subsystem that cannot go back, if there is one.

@@ -277,3 +277,14 @@ fn what_goes_wrong_is_told_as_of_one_that_steps_alone() {
         assert!(matches!(batch.details().place, Place::Run { step: 701, .. }), "{batch}");
     }
 }
+
+#[test]
+fn what_goes_wrong_on_threads_is_told_as_on_one() {
+    for fault in [Fault::NotANumber(7), Fault::Failure(7), Fault::Panic(7)] {
+        let fails = |threads: usize| {
+            let (mut engine, _) = ring(false, fault, Threads::Fixed(threads));
+            (0..20).find_map(|_| engine.step().err()).expect("it fails")
+        };
+        assert_eq!(fails(1), fails(3), "{fault:?}");
+    }
+}

@@ -36,7 +36,9 @@ pub mod trace;
 mod unwinding;
 mod variations;
 
-pub use call::library::{DEFAULT_TIMEOUT, FmuLibrary, required_functions};
+pub use call::library::{DEFAULT_TIMEOUT, FmuLibrary, model_identifier, required_functions};
+#[doc(hidden)]
+pub use call::log::formatted_with_any_arguments;
 pub use call::log::{Message, Status};
 pub use call::preload::preload;
 pub use cs::{CoSimulationOptions, CoSimulationSubsystem, InputRouting, is_tunable};

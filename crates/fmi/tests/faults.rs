@@ -332,3 +332,34 @@ fn calls_out_of_order_are_errors() {
     subsystem.terminate();
     subsystem.terminate();
 }
+
+#[test]
+#[ignore = "measures the whole process, alone: cargo xtask soak"]
+fn fmus_are_loaded_and_freed_again_and_again() {
+    let loads: u32 = std::env::var("COSTEP_LOADS").map_or(1000, |count| count.parse().unwrap());
+    let fmus = EVERY.map(|fmi| build(fmi, "Lag"));
+    // Kilobytes of memory, and open files.
+    let measure = || {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let memory = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        let memory: f64 = memory.trim().trim_end_matches(" kB").parse().unwrap();
+        (memory, std::fs::read_dir("/proc/self/fd").unwrap().count())
+    };
+    let mut early = None;
+    for k in 0..loads {
+        if k == loads / 10 {
+            early = Some(measure());
+        }
+        let library = fmus[k as usize % fmus.len()].load();
+        let mut subsystem = CoSimulationSubsystem::new(&library, "lag", &options(&[("x0", 1.0)])).unwrap();
+        run(&mut subsystem).unwrap();
+    }
+    let ((before, files), (after, open)) = (early.unwrap(), measure());
+    println!(
+        "{loads} FMUs loaded, run and freed: {:.1} MB after a tenth of them, {:.1} MB at the end",
+        before / 1e3,
+        after / 1e3
+    );
+    assert_eq!(open, files, "open files");
+    assert!(after < before + 1000.0, "memory grows");
+}

@@ -162,7 +162,10 @@ pub(crate) fn library(archive: &Archive, version: FmiVersion, identifier: &str) 
             (format!("the FMU has no binary for this platform, {}", this_platform()), cause)
         }
     };
-    let hint = format!("the library of {version} for this platform is binaries/{}/{file}", folders[0]);
+    let hint = format!(
+        "export the FMU for this platform, or compile its sources: {version} has the library in binaries/{}/{file}",
+        folders[0]
+    );
     Err(Error::new(Code::NoBinary, message).in_file(archive.path()).because(cause).hint(hint))
 }
 

@@ -27,7 +27,15 @@ pub struct Finding {
     pub line: Option<u32>,
 }
 
+/// How findings end that name the library that is used in the place of another.
+pub(crate) const IS_USED: &str = " is used";
+
 impl Finding {
+    /// Whether another library is run than the one that the model description names.
+    pub fn names_other_library(&self) -> bool {
+        self.code == Code::FmuFiles && self.message.ends_with(IS_USED)
+    }
+
     /// The same as an error, for those who refuse the FMU because of it.
     pub fn into_error(self, fmu: &Path) -> Error {
         Error::new(self.code, self.message).at(Place::File {

@@ -196,7 +196,13 @@ impl Fmu {
         };
         self.archive.extract(folder.path(), wanted)?;
         let library = folder.path().join(library);
-        Ok(Unpacked { folder, library })
+        Ok(Unpacked { folder: Folder::Own(folder), library })
+    }
+
+    /// The same that somebody else has unpacked, and will remove.
+    pub fn unpacked_by_others(&self, identifier: &str, folder: &Path) -> Result<Unpacked> {
+        let library = folder.join(self.library(identifier)?);
+        Ok(Unpacked { folder: Folder::OfOthers(folder.into()), library })
     }
 }
 
@@ -221,17 +227,26 @@ fn library_finding(entry: &str, bytes: &[u8], required: &[&str]) -> Option<Findi
     finding(Severity::Warning, Code::FmuSymbol, message)
 }
 
-/// An FMU in a temporary folder, which is removed with this value.
+/// An FMU in a temporary folder, which is removed with this value if it was made for it.
 #[derive(Debug)]
 pub struct Unpacked {
-    folder: PrivateFolder,
+    folder: Folder,
     library: PathBuf,
+}
+
+#[derive(Debug)]
+enum Folder {
+    Own(PrivateFolder),
+    OfOthers(PathBuf),
 }
 
 impl Unpacked {
     /// The folder it was unpacked to.
     pub fn folder(&self) -> &Path {
-        self.folder.path()
+        match &self.folder {
+            Folder::Own(folder) => folder.path(),
+            Folder::OfOthers(folder) => folder,
+        }
     }
 
     /// The shared library.
@@ -241,7 +256,7 @@ impl Unpacked {
 
     /// The folder of its resources, if it has one.
     pub fn resources(&self) -> Option<PathBuf> {
-        let folder = self.folder.path().join("resources");
+        let folder = self.folder().join("resources");
         folder.is_dir().then_some(folder)
     }
 }

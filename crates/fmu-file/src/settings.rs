@@ -5,7 +5,7 @@ use costep_core::{Code, Error, Result};
 use crate::description::ModelDescription;
 use crate::description::enumerations::{Causality, Initial, Variability, VariableType};
 use crate::description::value::{Number, Values};
-use crate::description::variable::{TypeDefinition, Variable};
+use crate::description::variable::{Item, TypeDefinition, Variable};
 
 /// When a variable is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +23,8 @@ pub enum Moment {
 pub struct Setting {
     /// Index of the variable.
     pub variable: usize,
+    /// Its name.
+    pub name: String,
     /// Its value reference.
     pub reference: u32,
     /// One value for each of its elements, of its own type and with the sign that the FMU has it.
@@ -123,32 +125,87 @@ fn setting(description: &ModelDescription, name: &str, index: usize, values: &Va
         let error = wrong(name, &format!("it is a {} {}", variable.variability, variable.causality));
         return Err(error.hint("parameters, inputs and start values can be set"));
     };
-    let items = variable.declared_type.map(|at| &description.types[at]);
-    let values = fit(values, variable.kind, items).map_err(|cause| wrong(name, &cause))?;
-    check_range(variable, &values).map_err(|cause| wrong(name, &cause))?;
-    Ok(Setting { variable: index, reference: variable.value_reference, values, moment })
+    let declared = variable.declared_type.map(|at| &description.types[at]);
+    if let (Values::String(words), VariableType::Enumeration, Some(declared)) =
+        (values, variable.kind, declared)
+        && let Some(word) = words.iter().find(|word| declared.item(word).is_none())
+    {
+        return Err(no_item(name, word, &declared.items));
+    }
+    let values = fit(values, variable.kind, declared)
+        .map_err(|cause| wrong(name, &cause).hint(format!("write {}", expected(variable.kind))))?;
+    check_item(name, declared, &values)?;
+    check_range(name, variable, &values)?;
+    let name = variable.name.clone();
+    Ok(Setting { variable: index, name, reference: variable.value_reference, values, moment })
+}
+
+/// What is written for a value of this type.
+fn expected(kind: VariableType) -> &'static str {
+    match kind {
+        VariableType::Float32 | VariableType::Float64 => "a number: `2.5`",
+        VariableType::Boolean | VariableType::Clock => "`true` or `false`",
+        VariableType::String | VariableType::Binary => "a text in quotes",
+        VariableType::Enumeration => "the name or number of an item",
+        _ => "an integer that fits into its type",
+    }
 }
 
 fn wrong(name: &str, cause: &str) -> Error {
     Error::new(Code::FmuValue, format!("the variable `{name}` cannot be set like this")).because(cause)
 }
 
-fn check_range(variable: &Variable, values: &Values) -> Result<(), String> {
+/// An error if a value of an enumeration is none of its items. Those that declare none take any value.
+fn check_item(name: &str, declared: Option<&TypeDefinition>, values: &Values) -> Result<()> {
+    let (Values::Enumeration(values), Some(declared)) = (values, declared) else { return Ok(()) };
+    match values.iter().find(|value| !declared.has_item(**value)) {
+        None => Ok(()),
+        Some(value) => Err(no_item(name, &value.to_string(), &declared.items)),
+    }
+}
+
+/// The error of a value, or of a name, that is none of the items of an enumeration.
+pub fn no_item(name: &str, value: &str, items: &[Item]) -> Error {
+    const MOST: usize = 20;
+    let shown = items.iter().take(MOST).map(|item| format!("{} = {}", item.name, item.value));
+    let more = (items.len() > MOST).then(|| format!("{} others", items.len() - MOST));
+    let shown: Vec<String> = shown.chain(more).collect();
+    let error = Error::new(Code::FmuValue, format!("{value} is no item of `{name}`"));
+    error.hint(format!("choose one of: {}", shown.join(", ")))
+}
+
+fn check_range(name: &str, variable: &Variable, values: &Values) -> Result<()> {
     let (min, max) = (variable.attributes.min, variable.attributes.max);
     let outside = |number: Number| {
         min.is_some_and(|min| number.is_below(min)) || max.is_some_and(|max| max.is_below(number))
     };
     match values.find(outside) {
         None => Ok(()),
-        Some(number) => Err(format!("{number} is not {}", range(min, max))),
+        Some(number) => {
+            let error = wrong(name, &format!("{number} is not {}", range(min, max)));
+            Err(error.hint(format!("choose {}", allowed(min, max))))
+        }
     }
+}
+
+/// The same, shorter where both are plain: `0.1 to 50`.
+pub fn allowed(min: Option<Number>, max: Option<Number>) -> String {
+    match (min, max) {
+        (Some(min), Some(max)) if !is_above_zero(min) => format!("{min} to {max}"),
+        _ => range(min, max),
+    }
+}
+
+/// Whether a bound stands for all that is more than zero.
+fn is_above_zero(min: Number) -> bool {
+    matches!(min, Number::Float(min) if min > 0.0 && min <= f64::MIN_POSITIVE)
 }
 
 /// What lies between two bounds, in words.
 fn range(min: Option<Number>, max: Option<Number>) -> String {
     let min = min.map(|min| match min {
-        Number::Float(min) if min > 0.0 && min <= f64::MIN_POSITIVE => "more than zero".to_owned(),
-        _ => format!("{min} or more"),
+        min if is_above_zero(min) => "more than zero".to_owned(),
+        min => format!("{min} or more"),
     });
     let max = max.map(|max| format!("{max} or less"));
     min.into_iter().chain(max).collect::<Vec<_>>().join(" and ")
@@ -161,13 +218,9 @@ fn fit(values: &Values, kind: VariableType, declared: Option<&TypeDefinition>) -
         (Values::String(v), VariableType::String) => return Ok(Values::String(v.clone())),
         (Values::Binary(v), VariableType::Binary) => return Ok(Values::Binary(v.clone())),
         (Values::String(v), VariableType::Enumeration) => {
-            let items = declared.map_or(&[][..], |declared| &declared.items);
             let value = |name: &String| {
-                let item = items.iter().find(|item| item.name == *name);
-                item.map(|item| item.value).ok_or_else(|| {
-                    let names: Vec<&str> = items.iter().take(20).map(|item| item.name.as_str()).collect();
-                    format!("`{name}` is not one of {}", names.join(", "))
-                })
+                let item = declared.and_then(|declared| declared.item(name));
+                item.ok_or_else(|| format!("`{name}` is not one of its items"))
             };
             return Ok(Values::Enumeration(v.iter().map(value).collect::<Result<_, _>>()?));
         }
@@ -211,6 +264,31 @@ fn fit(values: &Values, kind: VariableType, declared: Option<&TypeDefinition>) -
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_can_be_chosen_is_said() {
+        let text = r#"<fmiModelDescription fmiVersion="3.0" modelName="gearbox" instantiationToken="t">
+            <CoSimulation modelIdentifier="gearbox"/>
+            <TypeDefinitions><EnumerationType name="Gear"><Item name="reverse" value="-2"/><Item name="first gear" value="5"/>
+            </EnumerationType></TypeDefinitions>
+            <ModelVariables>
+              <Float64 name="m" valueReference="0" causality="parameter" variability="fixed" start="1" min="0.1" max="50"/>
+              <Enumeration name="gear" declaredType="Gear" valueReference="1" causality="input" start="5"/>
+            </ModelVariables><ModelStructure/></fmiModelDescription>"#;
+        let fmu = ModelDescription::parse(text).unwrap();
+        let refusal = |name, values| fit_value(&fmu, name, &values).unwrap_err().to_string();
+        let items = "help: choose one of: reverse = -2, first gear = 5";
+        let number = refusal("gear", Values::Int64(vec![3]));
+        assert!(number.contains("3 is no item of `gear`") && number.contains(items), "{number}");
+        let word = refusal("gear", Values::String(vec!["first".into()]));
+        assert!(word.contains("first is no item of `gear`") && word.contains(items), "{word}");
+        assert_eq!(
+            fit_value(&fmu, "gear", &Values::String(vec!["first gear".into()])),
+            Ok(Values::Enumeration(vec![5]))
+        );
+        let mass = refusal("m", Values::Float64(vec![200.0]));
+        assert!(mass.contains("help: choose 0.1 to 50"), "{mass}");
+    }
 
     #[test]
     fn numbers_are_brought_to_the_type_without_loss() {

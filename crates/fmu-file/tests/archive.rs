@@ -275,6 +275,7 @@ fn the_only_library_may_have_another_name_than_the_identifier() {
         let findings = fmu.validate();
         assert_eq!(findings.len(), 1, "{findings:?}");
         assert_eq!(findings[0].code, Code::FmuFiles);
+        assert!(findings[0].names_other_library());
         assert!(findings[0].message.ends_with(&format!("; `{used}` is used")), "{findings:?}");
     }
 }

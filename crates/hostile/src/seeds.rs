@@ -82,6 +82,30 @@ pub(crate) fn structures() -> Vec<Vec<u8>> {
     ])
 }
 
+/// Values of parameters and a mapping of them, as files of their own.
+pub(crate) fn parameter_files() -> [&'static str; 2] {
+    [
+        r#"<ssv:ParameterSet xmlns:ssv="http://ssp-standard.org/SSP1/SystemStructureParameterValues" xmlns:ssc="http://ssp-standard.org/SSP1/SystemStructureCommon" version="1.0" name="p"><ssv:Parameters><ssv:Parameter name="k"><ssv:Real value="2" unit="m"/></ssv:Parameter>
+<ssv:Parameter name="n"><ssv:Integer value="3"/></ssv:Parameter><ssv:Parameter name="on"><ssv:Boolean value="true"/></ssv:Parameter><ssv:Parameter name="t"><ssv:String value="x"/></ssv:Parameter><ssv:Parameter name="e"><ssv:Enumeration value="a"/></ssv:Parameter></ssv:Parameters>
+<ssv:Units><ssc:Unit name="m"><ssc:BaseUnit m="1"/></ssc:Unit></ssv:Units></ssv:ParameterSet>"#,
+        r#"<ssm:ParameterMapping xmlns:ssm="http://ssp-standard.org/SSP1/SystemStructureParameterMapping" xmlns:ssc="http://ssp-standard.org/SSP1/SystemStructureCommon" version="1.0"><ssm:MappingEntry source="k" target="a.k"><ssc:LinearTransformation factor="2" offset="1"/></ssm:MappingEntry>
+<ssm:MappingEntry source="on" target="a.on"><ssc:BooleanMappingTransformation><ssc:MapEntry source="true" target="false"/></ssc:BooleanMappingTransformation></ssm:MappingEntry><ssm:MappingEntry source="n" target="a.n" suppressUnitConversion="true"/></ssm:ParameterMapping>"#,
+    ]
+}
+
+/// The same with a letter in front that says which of the two it is.
+pub(crate) fn parameters() -> Vec<Vec<u8>> {
+    let files = parameter_files();
+    ["v", "m"].iter().zip(files).map(|(kind, text)| format!("{kind}{text}").into_bytes()).collect()
+}
+
+/// A system structure that takes both from files beside it.
+pub(crate) fn structure_with_parameters() -> &'static str {
+    r#"<ssd:SystemStructureDescription xmlns:ssd="http://ssp-standard.org/SSP1/SystemStructureDescription" version="1.0" name="s"><ssd:System name="root">
+<ssd:ParameterBindings><ssd:ParameterBinding source="p.ssv"><ssd:ParameterMapping source="p.ssm"/></ssd:ParameterBinding></ssd:ParameterBindings>
+<ssd:Elements><ssd:Component name="a" source="a.fmu"/></ssd:Elements></ssd:System></ssd:SystemStructureDescription>"#
+}
+
 /// Systems of other tools: the first letter says which.
 pub(crate) fn systems() -> Vec<Vec<u8>> {
     texts(&[
@@ -98,7 +122,7 @@ pub(crate) fn systems() -> Vec<Vec<u8>> {
 pub(crate) fn projects() -> Vec<Vec<u8>> {
     texts(&[
         "[system]\nmodel = \"dual-mass\"\nstop = \"0.1 s\"\n[parameters]\nck = 2e5\n[step]\nsize = \"1 ms\"\n[method]\nname = \"identified\"\nform = \"ramp\"\n[record]\nevery = \"10 ms\"\nsignals = [\"s1.*\"]\n[guard]\nlimits = { \"s1.x\" = [-1, 1] }\n",
-        "step = { size = \"1 ms\" }\nmethod = \"nepce:alpha=0.5\"\n[system]\nname = \"n\"\nstart = 0\nstop = 1\nsolver = \"rk4:10us\"\n[native.a]\nmodel = \"dual-mass.s1\"\n[fmu.b]\nfile = \"b.fmu\"\nset = { k = 1.0 }\nisolation = \"sandbox\"\n[[connect]]\nfrom = \"a.x\"\nto = \"b.u\"\ngain = 2\n[[external]]\nto = \"b.v\"\nsine = { amplitude = 1, frequency = \"2 Hz\" }\n[schedule]\nkind = \"sequential\"\norder = [\"a\", \"b\"]\n",
+        "step = { size = \"1 ms\" }\nmethod = \"nepce:alpha=0.5\"\n[system]\nname = \"n\"\nstart = 0\nstop = 1\nsolver = \"rk4:10us\"\n[native.a]\nmodel = \"dual-mass.s1\"\n[fmu.b]\nfile = \"b.fmu\"\nset = { k = 1.0 }\nisolation = \"sandbox\"\n[linear.c]\na = [[-1, 0], [0, -2]]\nb = [[1], [1]]\nc = [[1, 1]]\nstart = [1, 0]\ninputs = [\"u\"]\noutputs = [\"y\"]\n[[connect]]\nfrom = \"a.x\"\nto = \"b.u\"\ngain = 2\n[[external]]\nto = \"b.v\"\nsine = { amplitude = 1, frequency = \"2 Hz\" }\n[schedule]\nkind = \"sequential\"\norder = [\"a\", \"b\"]\n",
     ])
 }
 

@@ -89,7 +89,7 @@ const TEXT: &[&str] = &[
 ];
 
 /// All of them.
-pub const TARGETS: [Target; 11] = [
+pub const TARGETS: [Target; 13] = [
     Target { name: "archive", seeds: |_| seeds::archives(), words: ARCHIVE, read: archive },
     Target { name: "fmu", seeds: |_| seeds::descriptions(), words: XML, read: fmu },
     Target {
@@ -99,6 +99,7 @@ pub const TARGETS: [Target; 11] = [
         read: model_description,
     },
     Target { name: "ssp", seeds: |_| seeds::structures(), words: XML, read: ssp },
+    Target { name: "parameters", seeds: |_| seeds::parameters(), words: XML, read: parameters },
     Target { name: "systems", seeds: |_| seeds::systems(), words: XML, read: systems },
     Target { name: "project", seeds: |_| seeds::projects(), words: TEXT, read: project },
     Target { name: "identified_models", seeds: |_| seeds::models(), words: TEXT, read: identified_models },
@@ -116,11 +117,17 @@ pub const TARGETS: [Target; 11] = [
         words: &["^", "-2", "(", ")", "/", ".", "deg"],
         read: unit,
     },
+    Target {
+        name: "log_format",
+        seeds: |_| vec![b"%s: level %g m in step %d".to_vec(), b"[%-6s|%6.2f|%+05lld|%*.*f|%c]".to_vec()],
+        words: &["%n", "%hhn", "%ls", "%500s", "%.*s", "%*d", "%Lf", "%999999999d", "%p", "%%", "%zu"],
+        read: log_format,
+    },
 ];
 
 /// A target by its name.
 pub fn target(name: &str) -> Option<&'static Target> {
-    static ALL: [Target; 11] = TARGETS;
+    static ALL: [Target; 13] = TARGETS;
     ALL.iter().find(|target| target.name == name)
 }
 
@@ -209,6 +216,18 @@ fn ssp(bytes: &[u8], folder: &Path) -> bool {
         .is_ok_and(|flat| !flat.to_toml(|path| path.display().to_string()).is_empty())
 }
 
+/// A file of parameters (`v`) or of a mapping (`m`) beside a system structure that has both.
+fn parameters(bytes: &[u8], folder: &Path) -> bool {
+    let Some((kind, text)) = bytes.split_first() else { return false };
+    let [values, mapping] = seeds::parameter_files();
+    let _ = std::fs::write(folder.join("p.ssv"), if *kind == b'v' { text } else { values.as_bytes() });
+    let _ = std::fs::write(folder.join("p.ssm"), if *kind == b'm' { text } else { mapping.as_bytes() });
+    let file = folder.join("p.ssd");
+    let _ = std::fs::write(&file, seeds::structure_with_parameters());
+    // One error there always is: the FMU is missing.
+    costep_ssp::open(&file, folder).is_ok_and(|flat| flat.errors().count() <= 1)
+}
+
 fn systems(bytes: &[u8], folder: &Path) -> bool {
     let Some((kind, text)) = bytes.split_first() else { return false };
     let (name, format) = match kind {
@@ -269,4 +288,10 @@ fn checkpoints(folder: &Path) -> Vec<Vec<u8>> {
 fn unit(bytes: &[u8], _: &Path) -> bool {
     std::str::from_utf8(bytes)
         .is_ok_and(|text| BaseUnit::parse(text).is_some() | costep_core::quantity::parse_time(text).is_ok())
+}
+
+/// Formats that ask for more than they were given show what lies there; they end nowhere else.
+fn log_format(bytes: &[u8], _: &Path) -> bool {
+    let Ok(format) = std::ffi::CString::new(bytes) else { return false };
+    costep_fmi::formatted_with_any_arguments(&format).is_some_and(|text| !text.is_empty())
 }

@@ -27,7 +27,7 @@ macro_rules! survivals {
     };
 }
 
-survivals! { archive fmu model_description ssp systems project identified_models table recording checkpoint unit }
+survivals! { archive fmu model_description ssp parameters systems project identified_models table recording checkpoint unit log_format }
 
 /// Inputs that a reader did not survive once: `fuzz/regressions/TARGET/...`.
 #[test]

@@ -45,6 +45,24 @@ impl Affine {
     }
 }
 
+impl Affine {
+    /// The outputs after a share of the step that began with these outputs and inputs: they go there in a line, but for what
+    /// follows at once.
+    pub fn shorten(&mut self, share: f64, y: &[f64], u: &[f64], follows_at_once: impl Fn(usize) -> bool) {
+        let inputs = if self.gain.is_empty() { 0 } else { u.len() };
+        for (i, offset) in self.offset.iter_mut().enumerate() {
+            let mut start = y[i];
+            for (j, u) in u.iter().enumerate().take(inputs) {
+                let at = i * inputs + j;
+                let at_once = if follows_at_once(i) { self.direct[at] } else { 0.0 };
+                start -= at_once * self.gain[at] * u;
+                self.gain[at] *= share + (1.0 - share) * at_once;
+            }
+            *offset = (1.0 - share) * start + share * *offset;
+        }
+    }
+}
+
 /// Models of one subsystem for one length of steps.
 #[derive(Clone, Debug)]
 pub struct Bank {
@@ -395,5 +413,20 @@ impl Bank {
         from.reals(&mut self.through)?;
         self.assumed = from.real()?;
         self.quality.load(from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// y = D u + something that the step has moved from 1 to 3.
+    #[test]
+    fn a_share_of_a_step_leads_there_in_a_line_but_for_what_follows_at_once() {
+        let mut affine = Affine::new(1, 2);
+        (affine.offset, affine.gain) = (vec![3.0, 3.0], vec![5.0, 0.5]);
+        // The first output stood at 1 + 5 * 2, the second at 1, without direct feedthrough.
+        affine.shorten(0.25, &[11.0, 1.0], &[2.0], |i| i == 0);
+        assert_eq!((affine.at(0, &[4.0]), affine.at(1, &[4.0])), (1.5 + 5.0 * 4.0, 1.5 + 0.125 * 4.0));
     }
 }

@@ -109,7 +109,7 @@ impl ModelSource for Exact {
     ) -> Result<()> {
         let mut each = descriptions.iter().zip(capabilities);
         if let Some((description, can)) = each.find(|(_, can)| can.linearisation < self.least) {
-            return Err(missing(&description.name, can.linearisation));
+            return Err(missing(&description.name, can.linearisation, can.rollback));
         }
         let each = descriptions.iter().zip(capabilities);
         self.models = each.map(|(d, can)| Renewed::new(room_for(d, can), self.refresh)).collect();
@@ -175,16 +175,21 @@ impl ModelSource for Exact {
     }
 }
 
+/// What to do about a subsystem that gives no local model and of which no differences can be taken.
+pub(crate) const NEITHER: &str = "it offers neither derivatives nor rollback: use `identified`, which learns from the run itself, or `auto`";
+
 /// What is missing, and what the user can do without it.
-fn missing(name: &str, given: Linearisation) -> Error {
+fn missing(name: &str, given: Linearisation, rollback: bool) -> Error {
     let message = match given {
         Linearisation::Feedthrough => {
-            format!("`{name}` gives no Jacobians of states, only its direct feedthrough")
+            format!("`{name}` gives no Jacobians of its states")
         }
         _ => format!("`{name}` gives no Jacobians"),
     };
-    Error::new(Code::NeedsMissing, message)
-        .hint("choose `source=finite-difference`, or a method that needs no local model: `costep methods`")
+    Error::new(Code::NeedsMissing, message).hint(match rollback {
+        true => "choose `source=finite-difference`, or a method that needs no local model: `costep methods`",
+        false => NEITHER,
+    })
 }
 
 /// The room for models of this size.

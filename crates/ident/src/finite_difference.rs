@@ -20,7 +20,7 @@ use costep_core::{
 };
 use costep_linalg::{Matrix, PseudoInverse};
 
-use crate::exact::room_for;
+use crate::exact::{NEITHER, room_for};
 use crate::renewal::{Refresh, RenewalOptions, Renewed};
 
 /// Row of the registry.
@@ -131,7 +131,8 @@ impl ModelSource for FiniteDifference {
 /// Whether differences can be taken of a subsystem.
 fn check(description: &Description, can: &Capabilities) -> Result<()> {
     let (what, hint) = if !can.rollback {
-        ("rollback", "use `source=exact` if it gives Jacobians, or a method without local models")
+        let has_model = can.linearisation == Linearisation::Full;
+        ("rollback", if has_model { "use `source=exact`" } else { NEITHER })
     } else if can.states == 0 && can.linearisation < Linearisation::Full {
         // A subsystem that gives local models and has no states has none; of others nobody knows.
         ("states that can be read", "use a method without local models: `costep methods`")

@@ -210,7 +210,7 @@ impl DataFile {
         (separator, skipped, (factor, divisor)): (char, usize, (f64, f64)),
         column: usize,
     ) -> Result<Vec<(f64, f64)>> {
-        let mut points = Vec::new();
+        let mut points: Vec<(f64, f64)> = Vec::new();
         for (index, line) in rows(text).skip_while(|(index, _)| *index < skipped) {
             let (mut count, mut time, mut value) = (0, None, None);
             for (place, cell) in cells(line, separator).enumerate() {
@@ -232,7 +232,12 @@ impl DataFile {
                 let message = format!("the value of `{}` is not a number", short(name));
                 return Err(flaw(&self.path, index + 1, message));
             };
-            points.push((time * factor / divisor, value));
+            let time = time * factor / divisor;
+            if let Some((before, _)) = points.last().filter(|(before, _)| time < *before) {
+                let message = format!("times do not rise: {before} s is followed by {time} s");
+                return Err(flaw(&self.path, index + 1, message));
+            }
+            points.push((time, value));
         }
         Ok(points)
     }
@@ -355,7 +360,7 @@ mod tests {
             ("t,u\n0,1\n,2", Some(3), Code::DataFile),
             ("t,u\n0,\"1\n", Some(2), Code::DataFile),
             ("t,u\n0,1e999", None, Code::DataFile),
-            ("t,u\n1,1\n0,1", None, Code::DataFile),
+            ("t,u\n1,1\n0,1", Some(3), Code::DataFile),
             ("t,u", None, Code::DataFile),
             ("t,v\n0,1", None, Code::UnknownColumn),
             ("u,v\n0,1", None, Code::UnknownColumn),

@@ -4,7 +4,7 @@
 //! algebraic loop of subsystems that can go back and take ramps: `iqn-ils`, which solves it in every step, at two steps for one. Else
 //! `identified`, which learns them while the run goes; with ramps where every subsystem takes them, and with a fall-back
 //! without stale feedthrough where all subsystems provide theirs. That is better than `feedthrough` itself, which holds
-//! what it could learn. Where the lengths of steps vary, what is learnt of one says nothing about the next: `nepce`.
+//! what it could learn. Where the lengths of steps vary, held inputs are formed by `nepce`: it is as good there, and gives back what a step lacked.
 
 use costep_core::{
     AlgebraicLoop, Arrival, CouplingMethod, Description, Deviations, Evaluation, InterfaceModel,
@@ -20,7 +20,7 @@ pub const ENTRY: MethodEntry = MethodEntry {
     id: "auto",
     title: "the best method that the subsystems allow",
     summary: "Predictive coupling where all subsystems give local models, of the highest order they take; else \
-              models identified during the run, with the direct feedthrough where that is known, or `nepce` where steps vary; \
+              models identified during the run, with the direct feedthrough where that is known, or `nepce` where steps vary and inputs are held; \
               algebraic loops of subsystems that can go back are iterated. Reports its choice.",
     equations: "that of the chosen method",
     source: "costep",
@@ -88,20 +88,22 @@ impl CouplingMethod for Auto {
                 );
                 return Ok(());
             }
-            if !system.equal_steps {
+            let holds = system.inputs.iter().find(|j| system.order_of_input(*j) == 0);
+            if let Some(j) = holds.filter(|_| !system.equal_steps) {
                 self.picked = (nepce::ENTRY.build)(&self.options, &self.models);
-                let name = &first.name;
                 self.reason = format!(
-                    "nepce, because `{name}` gives no local model, and steps vary, so that none is learnt"
+                    "nepce, because `{}` gives no local model, steps vary, and `{}` takes held inputs only",
+                    first.name,
+                    system.descriptions[system.layout.input_owner(j)].name
                 );
                 return self.picked.choose(system);
             }
-            let takes_ramp = |j: usize| system.order_of_input(j) > 0;
-            let form = if system.inputs.iter().all(takes_ramp) { HoldOrRamp::Ramp } else { HoldOrRamp::Hold };
+            let form = if holds.is_none() { HoldOrRamp::Ramp } else { HoldOrRamp::Hold };
             let follows_at_once = |d: &Description| d.feedthrough.iter().any(|inputs| !inputs.is_empty());
             let feedthrough = gives_less(Linearisation::Feedthrough).is_none()
                 && system.descriptions.iter().any(follows_at_once);
             self.picked = identified(&self.options, form, feedthrough);
+            self.picked.choose(system)?;
             let form = form.word();
             self.reason = match feedthrough {
                 true => format!(

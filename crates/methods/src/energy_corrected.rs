@@ -136,6 +136,10 @@ impl CouplingMethod for EnergyCorrected {
         self.method.warning().or((!self.is_active && !self.bonds.is_empty()).then_some(LEFT_ALONE))
     }
 
+    fn conclusion(&self) -> Option<&str> {
+        self.method.conclusion()
+    }
+
     fn request(&self) -> Request {
         let request = self.method.request();
         let looks = can_be_corrected(&request) && !self.bonds.is_empty();

@@ -13,6 +13,7 @@ use crate::connections;
 use crate::document::{Entry, Node, Origin, Table};
 use crate::fmus::{self, Fmu, FmuFile, FmuSpec, Opened};
 use crate::keys;
+use crate::linear::{self, LinearSpec};
 use crate::problems::{Problems, shortened, suggest};
 use crate::registry::Registry;
 use crate::section::{Section, number, text};
@@ -45,7 +46,9 @@ pub(crate) struct Components {
     pub(crate) natives: Vec<NativeSpec>,
     /// The FMUs; their parts come after the native ones.
     pub(crate) fmus: Vec<(FmuSpec, Arc<FmuFile>)>,
-    /// Names of the parts made in code, which come after the FMUs.
+    /// Linear parts, which come after the FMUs.
+    pub(crate) linears: Vec<LinearSpec>,
+    /// Names of the parts made in code, which come last.
     pub(crate) made: Vec<String>,
     /// Unconnected if made of native parts and FMUs.
     pub(crate) model: SystemDescription,
@@ -54,6 +57,8 @@ pub(crate) struct Components {
     pub(crate) signals: Signals,
     /// What the models say when the project does not; nothing where they differ.
     pub(crate) defaults: Defaults,
+    /// What each part says, of those that say something.
+    pub(crate) proposals: Vec<(String, Defaults)>,
 }
 
 /// Settings of the models the parts come from.
@@ -83,16 +88,16 @@ impl Defaults {
     }
 
     /// What all say that say something.
-    fn agreed(all: &[Self]) -> Self {
+    fn agreed(all: &[(String, Self)]) -> Self {
         fn same<T: PartialEq>(mut said: impl Iterator<Item = T>) -> Option<T> {
             let first = said.next()?;
             said.all(|other| other == first).then_some(first)
         }
         Self {
-            start: same(all.iter().filter_map(|one| one.start)),
-            stop: same(all.iter().filter_map(|one| one.stop)),
-            step: same(all.iter().filter_map(|one| one.step)),
-            solver: same(all.iter().filter_map(|one| one.solver)),
+            start: same(all.iter().filter_map(|(_, one)| one.start)),
+            stop: same(all.iter().filter_map(|(_, one)| one.stop)),
+            step: same(all.iter().filter_map(|(_, one)| one.step)),
+            solver: same(all.iter().filter_map(|(_, one)| one.solver)),
         }
     }
 }
@@ -115,8 +120,10 @@ pub(crate) fn read(
 }
 
 fn refuse_with_whole_model(root: &Table, problems: &mut Problems<'_>) {
-    for entry in
-        root.entries.iter().filter(|entry| matches!(entry.key.as_str(), "native" | "fmu" | "connect"))
+    for entry in root
+        .entries
+        .iter()
+        .filter(|entry| matches!(entry.key.as_str(), "native" | "fmu" | "linear" | "connect"))
     {
         problems.report(entry.key_origin, || {
             let message = format!("`{}` cannot be used together with `model` in [system]", entry.key);
@@ -144,9 +151,11 @@ fn read_whole(root: &Table, registry: &Registry, model: &Node, problems: &mut Pr
         parameters,
         natives: Vec::new(),
         fmus: Vec::new(),
+        linears: Vec::new(),
         made: Vec::new(),
         origins: Vec::new(),
         defaults: model.as_ref().map(Defaults::of).unwrap_or_default(),
+        proposals: Vec::new(),
         signals: signals(model.iter().flat_map(|model| &model.parts))
             .with_broken(HashSet::new(), model.is_none()),
         model: model.unwrap_or_else(|| unconnected(Vec::new())),
@@ -161,18 +170,18 @@ fn read_own(
     problems: &mut Problems<'_>,
 ) -> Components {
     refuse_parameters(root, problems);
-    let sections =
-        ["native", "fmu"].map(|key| Section::open_free(root.get(key), format!("[{key}]"), problems));
-    let [native_section, fmu_section] = &sections;
+    let sections = ["native", "fmu", "linear"]
+        .map(|key| Section::open_free(root.get(key), format!("[{key}]"), problems));
+    let [native_section, fmu_section, linear_section] = &sections;
     let (mut natives, mut fmus, mut parts, mut origins) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let (mut broken, mut defaults) = (HashSet::new(), Vec::new());
+    let (mut broken, mut proposals) = (HashSet::new(), Vec::new());
     for entry in native_section.entries() {
         match read_native(entry, registry, problems) {
             Some((spec, part, own)) => {
                 natives.push(spec);
                 parts.push(part);
                 origins.push(entry.key_origin);
-                defaults.push(own);
+                proposals.push((entry.key.clone(), own));
             }
             None => {
                 broken.insert(entry.key.clone());
@@ -194,9 +203,26 @@ fn read_own(
         {
             Some(Fmu { spec, file, part }) => {
                 signals.add_fmu(part.description(), &file);
-                defaults.push(Defaults::of_fmu(&file.description));
+                proposals.push((entry.key.clone(), Defaults::of_fmu(&file.description)));
                 fmus.push((spec, file));
                 parts.push(part);
+                origins.push(entry.key_origin);
+            }
+            None => {
+                broken.insert(entry.key.clone());
+            }
+        }
+    }
+    let mut linears = Vec::new();
+    for entry in linear_section.entries() {
+        let others = [native_section, fmu_section].into_iter().flat_map(|section| section.entries());
+        let twice = others.into_iter().find(|other| other.key == entry.key);
+        refuse_second(entry, twice, problems);
+        match linear::read(entry, problems).filter(|_| twice.is_none()) {
+            Some((spec, part)) => {
+                signals.add_native(part.description());
+                linears.push(spec);
+                parts.push(Box::new(part));
                 origins.push(entry.key_origin);
             }
             None => {
@@ -227,7 +253,7 @@ fn read_own(
     if none && (not_said || problems.is_empty()) {
         problems.report(native_section.origin, || {
             Error::new(Code::Missing, "the system has no parts").hint(
-                "name a model, `[system] model = \"dual-mass\"`, or add parts, `[native.NAME]` or `[fmu.NAME]`",
+                "name a model, `[system] model = \"dual-mass\"`, or add parts, `[native.NAME]`, `[fmu.NAME]` or `[linear.NAME]`",
             )
         });
     }
@@ -236,9 +262,11 @@ fn read_own(
         parameters: set_parameters(&natives, fmus.iter().map(|(spec, _)| spec)),
         natives,
         fmus,
+        linears,
         made: names,
         origins,
-        defaults: Defaults::agreed(&defaults),
+        defaults: Defaults::agreed(&proposals),
+        proposals,
         signals: signals.with_broken(broken, parts.is_empty()),
         model: unconnected(parts),
     }

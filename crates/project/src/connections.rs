@@ -14,7 +14,7 @@ use crate::fmus;
 use crate::keys;
 use crate::kinds;
 use crate::maps::{self, ValueMap};
-use crate::problems::{Problems, shortened};
+use crate::problems::{Problems, first_of_list, shortened};
 use crate::section::{Section, list};
 use crate::signals::{Side, Signals, split_signal};
 use crate::units::{PortUnit, Relation};
@@ -197,7 +197,8 @@ fn read_external(
     let sum = read_sum(&section, problems);
     let name = input.ok().map(|input| signals.names(Side::Input)[input].as_str()).unwrap_or_default();
     let port = split_signal(name).map_or(name, |(_, port)| port);
-    let signal = externals::read(&section, &[name, port], problems);
+    let items = input.ok().and_then(|input| signals.enumeration(Side::Input, input));
+    let signal = externals::read(&section, &[name, port], items, problems);
     let input = input?;
     if let Some((signal, _)) = &signal {
         kinds::check_external(&section, input, signal, sum, signals, problems);
@@ -349,11 +350,16 @@ fn unconnected(
         }
         if !open.is_empty() && !parts.signals.incomplete() {
             problems.warn(*origin, || {
-                let shown: Vec<_> =
-                    open.iter().map(|(j, value)| format!("{} = {value}", names[*j])).collect();
-                let message =
-                    format!("without a source, these inputs stay at their start value: {}", shown.join(", "));
-                Error::new(Code::OpenInputs, shortened(&message))
+                let each = open.iter().map(|(j, value)| format!("{} = {value}", shortened(&names[*j])));
+                let (first, rest) = first_of_list(each);
+                let message = match rest {
+                    0 => format!("without a source, these inputs stay at their start value: {first}"),
+                    rest => format!(
+                        "without a source, these {} inputs stay at their start value: {first} and {rest} more",
+                        open.len()
+                    ),
+                };
+                Error::new(Code::OpenInputs, message)
                     .hint("connect them, or give them a value: [[external]] to = \"part.port\" value = 0.0")
             });
         }

@@ -11,6 +11,7 @@ use costep_system::Component;
 use crate::components::MadeComponent;
 use crate::document::{Node, Origin, Table, Value};
 use crate::fmus::FmuInterface;
+use crate::linear::LinearSpec;
 use crate::maps::ValueMap;
 use crate::overrides::Override;
 use crate::parse;
@@ -151,6 +152,26 @@ impl Draft {
         }
         if let Value::Table(fmus) = &mut self.root.get_or_table("fmu", origin).value {
             fmus.set(&fmu.name, node(Value::Table(table)));
+        }
+    }
+
+    /// Adds a linear part.
+    pub fn add_linear(&mut self, linear: &LinearSpec, provenance: Provenance) {
+        let origin = Origin::Draft(provenance.0);
+        let node = |value| Node { value, origin };
+        let row = |row: &[f64]| node(Value::List(row.iter().map(|x| node(Value::Real(*x))).collect()));
+        let mut table = Table::default();
+        for (letter, rows) in linear.rows() {
+            table.set(letter, node(Value::List(rows.into_iter().map(row).collect())));
+        }
+        table.set("start", row(&linear.start));
+        for (key, ports) in [("inputs", &linear.inputs), ("outputs", &linear.outputs)] {
+            let mut units = Table::default();
+            ports.iter().for_each(|(port, unit)| units.set(port, node(Value::Text(unit.clone()))));
+            table.set(key, node(Value::Table(units)));
+        }
+        if let Value::Table(linears) = &mut self.root.get_or_table("linear", origin).value {
+            linears.set(&linear.name, node(Value::Table(table)));
         }
     }
 

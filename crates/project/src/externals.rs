@@ -4,9 +4,12 @@
 use std::path::PathBuf;
 
 use costep_core::{Code, Error, External, Place};
+use costep_fmu_file::TypeDefinition;
+use costep_fmu_file::settings::no_item;
 use costep_import::{ColumnSignal, DataFile, Interpolation};
 
 use crate::document::{Node, Value};
+use crate::fmus::whole;
 use crate::keys;
 use crate::problems::{Problems, shortened};
 use crate::section::{Section, list, number};
@@ -22,7 +25,7 @@ const FILE_KEYS: &[&str] = &["column", "interpolation", "time_offset", "gain", "
 pub struct ExternalFile {
     /// The file as it was written.
     pub file: PathBuf,
-    /// The same, as seen from the present folder.
+    /// The same from the root.
     pub path: PathBuf,
     /// Which column, and what is made of it.
     pub signal: ColumnSignal,
@@ -33,8 +36,14 @@ pub struct ExternalFile {
 /// A signal, and the file that it was read from.
 pub(crate) type Read = (External, Option<ExternalFile>);
 
-/// Reads the signal of one `[[external]]`; `names` are columns that are looked for if none is named.
-pub(crate) fn read(external: &Section<'_>, names: &[&str], problems: &mut Problems<'_>) -> Option<Read> {
+/// Reads the signal of one `[[external]]`; `names` are columns that are looked for if none is named, `items` is the
+/// enumeration of the input.
+pub(crate) fn read(
+    external: &Section<'_>,
+    names: &[&str],
+    items: Option<&TypeDefinition>,
+    problems: &mut Problems<'_>,
+) -> Option<Read> {
     if external.get("file").is_none()
         && let Some(key) = FILE_KEYS.iter().find(|key| external.get(key).is_some())
     {
@@ -55,7 +64,7 @@ pub(crate) fn read(external: &Section<'_>, names: &[&str], problems: &mut Proble
     };
     let node = external.get(shape)?;
     let signal = match shape {
-        "value" => external.number("value", problems).map(External::Constant),
+        "value" => read_value(external, names, items, problems).map(External::Constant),
         "step" => read_step(node, problems),
         "sine" => read_sine(node, problems),
         "square" => read_square(node, problems),
@@ -64,6 +73,25 @@ pub(crate) fn read(external: &Section<'_>, names: &[&str], problems: &mut Proble
         _ => return read_file(external, names, problems),
     };
     signal.map(|signal| (signal, None))
+}
+
+/// A number, or the name of an item of an enumeration.
+fn read_value(
+    external: &Section<'_>,
+    names: &[&str],
+    items: Option<&TypeDefinition>,
+    problems: &mut Problems<'_>,
+) -> Option<f64> {
+    let (Some(Node { value: Value::Text(word), origin }), Some(items)) = (external.get("value"), items)
+    else {
+        return external.number("value", problems);
+    };
+    let item = items.item(word);
+    if item.is_none() {
+        let name = names.first().copied().unwrap_or_default();
+        problems.report(*origin, || no_item(name, &shortened(word), &items.items));
+    }
+    item.map(|item| item as f64)
 }
 
 /// A column of a file. Its values are read here, once.
@@ -103,7 +131,7 @@ fn read_file(external: &Section<'_>, names: &[&str], problems: &mut Problems<'_>
         let unit = data.unit(&signal.column).map(str::to_owned);
         Ok((
             data.signal(&signal)?,
-            Some(ExternalFile { file: file.into(), path: path.clone(), signal, unit }),
+            Some(ExternalFile { file: file.into(), path: whole(&path), signal, unit }),
         ))
     });
     read.map_err(|error| problems.report(external.origin_of("file"), || in_words_of_project(&error))).ok()

@@ -48,6 +48,12 @@ pub(crate) enum Kind {
     Values,
     /// Integers or items of enumerations by such.
     Map,
+    /// Rows of numbers: `[[1, 2], [3, 4]]`.
+    Matrix,
+    /// A list of numbers.
+    Row,
+    /// Names of ports, or units by the names of ports.
+    PortNames,
     /// A table of these keys.
     Table(&'static [Key]),
     /// Tables of these keys under names of the user.
@@ -130,6 +136,7 @@ pub(crate) const ROOT: &[Key] = &[
     key("schedule", Kind::Schedule(SCHEDULE), "in which order parts step"),
     key("native", Kind::Natives(NATIVE), "parts of built-in models"),
     key("fmu", Kind::Named(FMU), "FMUs"),
+    key("linear", Kind::Named(LINEAR), "linear parts, by their matrices"),
     key("connect", Kind::List(CONNECT), "connections of outputs with inputs"),
     key("group", Kind::Groups, "connections with a coupling method of their own"),
     key("external", Kind::List(EXTERNAL), "inputs from outside: constants, shapes, files of values"),
@@ -205,6 +212,16 @@ pub(crate) const FMU: &[Key] = &[
     key("trust", Kind::Truth, "true: rely on what it offers without trying it"),
     key("continuous", Kind::Texts, "real signals that are smooth although they are declared discrete"),
     key("discrete", Kind::Texts, "signals that keep their last value over a step, whatever the method"),
+];
+
+pub(crate) const LINEAR: &[Key] = &[
+    key("a", Kind::Matrix, "x' = A x + B u: what states do to each other"),
+    key("b", Kind::Matrix, "what inputs do to states"),
+    key("c", Kind::Matrix, "y = C x + D u: what outputs are of states"),
+    key("d", Kind::Matrix, "what outputs are of inputs at once; nothing if left out"),
+    key("start", Kind::Row, "states at the start; zeros if left out"),
+    key("inputs", Kind::PortNames, "names of inputs, or names with units: { torque = \"N.m\" }"),
+    key("outputs", Kind::PortNames, "the same of outputs"),
 ];
 
 pub(crate) const CONNECT: &[Key] = &[

@@ -1,6 +1,7 @@
 //! Integers, Booleans and enumerations: what may feed what. Nothing is rounded.
 
 use costep_core::{Code, Error, External, PortKind};
+use costep_fmu_file::settings::no_item;
 
 use crate::problems::Problems;
 use crate::section::Section;
@@ -119,6 +120,13 @@ pub(crate) fn check_external(
         // Values between those given are not whole.
         External::Sine { .. } | External::Burst { .. } | External::Table(_) => false,
     };
+    if let (true, External::Constant(value), Some(items)) =
+        (good, signal, signals.enumeration(Side::Input, input))
+        && !items.has_item(*value as i64)
+    {
+        let name = &signals.names(Side::Input)[input];
+        problems.report(section.origin_of("value"), || no_item(name, &value.to_string(), &items.items));
+    }
     if !good {
         problems.report(section.origin_of("to"), || {
             let name = &signals.names(Side::Input)[input];

@@ -40,6 +40,11 @@ impl Override {
         Self::new(ALLOW_OUTSIDE, "true", "--allow-outside")
     }
 
+    /// Whether it only says in which process an FMU runs. A parameter of this name is taken for it too; its value is in the project.
+    pub(crate) fn says_where_it_runs(&self) -> bool {
+        self.path.trim().ends_with(".isolation")
+    }
+
     /// Whether it is this one. It says how files are read, and changes nothing in them.
     pub(crate) fn allows_outside(&self) -> bool {
         self.path == ALLOW_OUTSIDE
@@ -139,12 +144,28 @@ fn resolved(root: &Table, mut path: Vec<String>) -> Result<Vec<String>> {
     if path.len() == 1 && !has_parts {
         return Ok(vec!["parameters".into(), head]);
     }
+    if let (None, Some((kind, part))) = (kind_of(&head), only_part(root)) {
+        // Of a single part everything else can be a name, with dots in it or not.
+        let name = path.join(".");
+        return Ok(vec![kind.into(), part.into(), "set".into(), name]);
+    }
     if let Some(kind) = kind_of(&head).filter(|_| path.len() > 1) {
         path.splice(0..1, [kind.into(), head, "set".into()]);
         join_from(&mut path, 3);
         return Ok(path);
     }
     Err(unknown_path(root, &path))
+}
+
+/// Kind and name of the part of a system that has one only.
+fn only_part(root: &Table) -> Option<(&'static str, &str)> {
+    if root.table("linear").is_some_and(|parts| !parts.entries.is_empty()) {
+        return None;
+    }
+    let tables = PART_KINDS.iter().filter_map(|(kind, _)| Some((*kind, root.table(kind)?)));
+    let mut parts =
+        tables.flat_map(|(kind, table)| table.entries.iter().map(move |entry| (kind, entry.key.as_str())));
+    parts.next().filter(|_| parts.next().is_none())
 }
 
 /// Makes one name, with dots, of all names from `start` on.

@@ -112,9 +112,12 @@ fn in_our_words(text: &str, error: &toml::de::Error) -> Error {
             false => error.hint(format!("strings need quotes: \"{found}\"")),
         };
     }
-    Error::new(Code::Syntax, "the file is not valid TOML")
-        .because(error.message())
-        .hint("a line is `key = value`, `[table]` or `[[item of a list]]`")
+    let hint = if error.message().contains("escape") {
+        "`\\` begins an escape in \"...\": write paths with `/`, or in single quotes: 'C:\\parts\\plant.fmu'"
+    } else {
+        "a line is `key = value`, `[table]` or `[[item of a list]]`"
+    };
+    Error::new(Code::Syntax, "the file is not valid TOML").because(error.message()).hint(hint)
 }
 
 fn drop_long_keys(table: &mut Table, problems: &mut Problems<'_>) {

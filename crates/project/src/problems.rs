@@ -182,9 +182,25 @@ impl<'a> Problems<'a> {
     }
 }
 
+/// Letters that are shown of a text or a list.
+const MAX_SHOWN: usize = 120;
+
+/// As many items of a list as fit on a line, whole, at least one; and how many are left.
+pub(crate) fn first_of_list(items: impl ExactSizeIterator<Item = String>) -> (String, usize) {
+    let (count, mut shown, mut text) = (items.len(), 0, String::new());
+    for item in items {
+        if shown > 0 && text.len() + item.len() > MAX_SHOWN {
+            break;
+        }
+        text += if shown > 0 { ", " } else { "" };
+        text += &item;
+        shown += 1;
+    }
+    (text, count - shown)
+}
+
 /// A text that fits on a line.
 pub(crate) fn shortened(text: &str) -> String {
-    const MAX_SHOWN: usize = 120;
     match text.char_indices().nth(MAX_SHOWN) {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text.into(),

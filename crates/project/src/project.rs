@@ -18,6 +18,7 @@ use crate::document::{Node, Origin, Table, Value};
 use crate::fmus::{self, FmuSpec};
 use crate::groups::{self, GroupSpec};
 use crate::keys;
+use crate::linear::LinearSpec;
 use crate::maps::ValueMap;
 use crate::models;
 use crate::overrides::{self, Override};
@@ -110,6 +111,20 @@ impl Project {
         driven.dedup();
         driven
     }
+
+    /// `part.port` of the inputs of FMUs that nothing drives: they keep their start values.
+    pub fn open_inputs(&self) -> Vec<String> {
+        let connected = self.model.connections.iter().map(|connection| connection.input);
+        let given = self.given.externals.iter().map(|external| external.input);
+        let fed: HashSet<usize> = connected.chain(given).collect();
+        let fmus: HashSet<&str> = self.given.fmus.iter().map(|fmu| fmu.name.as_str()).collect();
+        let parts = self.model.parts.iter().map(|part| part.description());
+        let ports = parts.flat_map(|part| part.inputs.iter().map(move |port| (part, port)));
+        let open = ports
+            .enumerate()
+            .filter(|(input, (part, _))| fmus.contains(part.name.as_str()) && !fed.contains(input));
+        open.map(|(_, (part, port))| format!("{}.{}", part.name, port.name)).collect()
+    }
 }
 
 /// What a project gives rather than takes from a model: needed to write it again.
@@ -119,7 +134,9 @@ pub struct Given {
     pub natives: Vec<NativeSpec>,
     /// Its FMUs, whose parts come after the native ones.
     pub fmus: Vec<FmuSpec>,
-    /// Names of parts that were made in code, which come after the FMUs.
+    /// Its linear parts, which come after the FMUs.
+    pub linears: Vec<LinearSpec>,
+    /// Names of parts that were made in code, which come last.
     pub made: Vec<String>,
     /// Its external inputs.
     pub externals: Vec<ExternalSpec>,
@@ -295,8 +312,9 @@ fn read_project(input: Input, registry: &Registry, problems: &mut Problems<'_>) 
 
     let (solver, solver_given) = solver?;
     let (natives, fmus) = (parts.natives, parts.fmus.into_iter().map(|(spec, _)| spec).collect());
-    let (made, externals) = (parts.made, wiring.externals.clone());
-    let given = Given { natives, fmus, made, externals, solver: solver_given, stop_when, ports, is_steady };
+    let (linears, made, externals) = (parts.linears, parts.made, wiring.externals.clone());
+    let given =
+        Given { natives, fmus, linears, made, externals, solver: solver_given, stop_when, ports, is_steady };
     let mut maps = wiring.maps.clone();
     let (model, bonds, offsets) = wired(parts.model, wiring);
     maps.resize(model.connections.len(), Vec::new());

@@ -46,6 +46,8 @@ pub(crate) struct InputPort {
     pub(crate) name: String,
     unit: Option<String>,
     pub(crate) start: Option<f64>,
+    /// It takes integers or items of an enumeration.
+    pub(crate) is_whole: bool,
 }
 
 impl InputPort {
@@ -203,6 +205,7 @@ fn proposal((at, input): (usize, &Signal<'_>), all: &Signals<'_>, fmu: &Candidat
         name: input.full.clone(),
         unit: input.unit.as_ref().map(|unit| unit.name().to_owned()),
         start: start_of_port(fmu.description, input.port, &[]),
+        is_whole: matches!(input.kind, PortKind::Integer | PortKind::Enumeration),
     };
     Proposal { input: port, sources, sure }
 }
@@ -213,7 +216,8 @@ fn score(output: &Signal<'_>, input: &Signal<'_>, is_only: bool, all: &Signals<'
     let (mut score, reason) = score_of_names(output, input);
     reasons.extend(reason);
     if output.has_telling_unit() && input.has_telling_unit() {
-        reasons.push("the same unit");
+        let same = output.unit.as_ref().map(PortUnit::name) == input.unit.as_ref().map(PortUnit::name);
+        reasons.push(if same { "the same unit" } else { "a unit that can be converted" });
         score += if score > 0.0 { UNIT_BESIDE_NAME } else { UNIT };
         if is_only {
             score += ONLY_OF_ITS_UNIT;

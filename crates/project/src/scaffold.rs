@@ -134,7 +134,8 @@ fn write_fmu(fmu: &NewFmu<'_>, out: &mut String) {
         let _ = writeln!(out, "interface = \"me\"  # it is for Model Exchange only: costep integrates it");
         let _ = writeln!(out, "solver = {}", quoted(&solver));
     }
-    let parameters: Vec<_> = description.with_causality(Causality::Parameter).collect();
+    let structural = description.with_causality(Causality::StructuralParameter);
+    let parameters: Vec<_> = structural.chain(description.with_causality(Causality::Parameter)).collect();
     let shown: Vec<String> = parameters
         .iter()
         .take(SHOWN_PARAMETERS)
@@ -162,7 +163,11 @@ fn write_connections(fmus: &[NewFmu<'_>], out: &mut String) {
     for Proposal { input, sources, sure } in propose(&candidates) {
         match &sources[..] {
             [] => {
-                let start = input.start.map_or_else(|| "0.0".into(), |start| format!("{start:?}"));
+                let start = match input.start {
+                    Some(start) if input.is_whole => start.to_string(),
+                    Some(start) => format!("{start:?}"),
+                    None => "0.0".into(),
+                };
                 let _ = writeln!(out, "\n# No output fits {}; it stays at its start value.", input.shown());
                 let _ = writeln!(out, "# [[external]]\n# to = {}\n# value = {start}", quoted(&input.name));
             }

@@ -15,9 +15,9 @@ use crate::registry::Registry;
 use crate::step_control::FIXED;
 
 /// A time as text: a number and a unit.
-const TIME: &str = r"^\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*(ns|us|µs|μs|ms|s|min|h)?\s*$";
+const TIME: &str = r"^\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*(ns|us|µs|μs|ms|s|min|h)\s*$";
 /// The same, above zero.
-const LENGTH: &str = r"^\s*\+?([0-9]*[1-9][0-9]*\.?[0-9]*|[0-9]*\.[0-9]*[1-9][0-9]*)([eE][-+]?[0-9]+)?\s*(ns|us|µs|μs|ms|s|min|h)?\s*$";
+const LENGTH: &str = r"^\s*\+?([0-9]*[1-9][0-9]*\.?[0-9]*|[0-9]*\.[0-9]*[1-9][0-9]*)([eE][-+]?[0-9]+)?\s*(ns|us|µs|μs|ms|s|min|h)\s*$";
 /// A number as text, as values of the command line are.
 const NUMBER: &str = r"^\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*$";
 /// Names of parts and groups.
@@ -89,6 +89,12 @@ fn kind(kind: Kind, registry: &Registry) -> Value {
         Kind::Numbers => json!({ "type": "object", "additionalProperties": number() }),
         Kind::Values => by_names(json!({ "type": ["number", "string", "boolean", "array"] })),
         Kind::Map => json!({ "type": "object", "additionalProperties": { "type": ["integer", "string"] } }),
+        Kind::Matrix => json!({ "type": "array", "items": { "type": "array", "items": number() } }),
+        Kind::Row => json!({ "type": "array", "items": number() }),
+        Kind::PortNames => json!({ "anyOf": [
+            { "type": "array", "items": { "type": "string" }, "uniqueItems": true },
+            { "type": "object", "additionalProperties": { "type": "string" } },
+        ] }),
         Kind::Table(keys) => table(keys, registry),
         Kind::Named(keys) => named(table(keys, registry)),
         Kind::Natives(keys) => {
@@ -119,7 +125,7 @@ fn kind(kind: Kind, registry: &Registry) -> Value {
 /// A whole model brings its own parts, connections and parameters; without one there are no parameters at the top.
 fn whole_models(registry: &Registry) -> Vec<Value> {
     let names = |model: Value| json!({ "properties": { "system": model }, "required": ["system"] });
-    let own = ["native", "fmu", "connect"].map(|table| json!({ "required": [table] }));
+    let own = ["native", "fmu", "linear", "connect"].map(|table| json!({ "required": [table] }));
     let mut rules = vec![json!({
         "if": names(json!({ "required": ["model"] })),
         "then": { "not": { "anyOf": own } },

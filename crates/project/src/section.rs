@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use costep_core::quantity::parse_time;
+use costep_core::quantity::parse_time_with_unit;
 use costep_core::{Code, Error};
 
 use crate::document::{Entry, Node, Origin, Table, Value};
@@ -241,7 +241,7 @@ pub(crate) fn number(node: &Node, what: &dyn Display, problems: &mut Problems<'_
 /// The time of a value in seconds.
 fn time(node: &Node, what: &dyn Display, problems: &mut Problems<'_>) -> Option<f64> {
     match &node.value {
-        Value::Text(_) => parse_time(text(node, what, problems)?)
+        Value::Text(_) => parse_time_with_unit(text(node, what, problems)?)
             .map_err(|error| problems.report(node.origin, || error))
             .ok(),
         Value::Integer(_) | Value::Real(_) => number(node, what, problems),

@@ -7,7 +7,7 @@ use costep_core::{Code, Error, Experiment};
 use costep_engine::{Bounds, ControlSpec, Scheduling, Threads};
 use costep_integrate::{Solver, Solvers};
 
-use crate::components::Components;
+use crate::components::{Components, Defaults};
 use crate::document::{Entry, Node, Origin, Table, Value};
 use crate::keys;
 use crate::problems::{Problems, shortened, suggest};
@@ -127,9 +127,26 @@ fn given_or(
         return section.time(key, problems);
     }
     if default.is_none() && !parts.signals.incomplete() {
-        section.require(key, "the parts propose none or differ in it, so it has to be said", problems);
+        section.require(key, &proposed(key, parts), problems);
     }
     default
+}
+
+/// What the parts say of a time that they do not agree in.
+fn proposed(key: &str, parts: &Components) -> String {
+    const MOST: usize = 5;
+    let time = |own: &Defaults| if key == "stop" { own.stop } else { own.step };
+    let all: Vec<_> =
+        parts.proposals.iter().filter_map(|(name, own)| Some((name, format_time(time(own)?)))).collect();
+    let words = all.iter().enumerate().take(MOST).map(|(place, (name, time))| match place {
+        0 => format!("`{name}` proposes {time}"),
+        _ => format!("`{name}` {time}"),
+    });
+    let more = (all.len() > MOST).then(|| format!("and {} others propose one", all.len() - MOST));
+    match all.is_empty() {
+        true => "the parts propose none, so it has to be said".into(),
+        false => words.chain(more).collect::<Vec<_>>().join(", "),
+    }
 }
 
 /// Whether the system is to start at rest.

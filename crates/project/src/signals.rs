@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use costep_core::pattern::matches;
 use costep_core::{Code, Description, Error, Port, PortKind};
-use costep_fmu_file::{Causality, Variable, VariableType};
+use costep_fmu_file::{Causality, TypeDefinition, Variable, VariableType};
 use costep_models::ParameterSpec;
 
 use crate::document::Origin;
@@ -284,8 +284,32 @@ impl Signals {
             return error;
         }
         let error = Error::new(Code::UnknownPort, format!("unknown {} `{}`", side.word(), shortened(name)));
+        if let Some((array, elements)) = self.elements(side, name) {
+            let count = elements.len();
+            let error = error.because(format!("`{array}` has {count} elements, counted from 1"));
+            let ends = [elements.first(), elements.last()].map(|end| end.map_or("", |end| end.as_str()));
+            return error.hint(format!("`{}` to `{}`", ends[0], ends[1]));
+        }
         let error = suggest(error, name, self.names(side).iter().map(String::as_str));
         self.or_ports_of_part(error, side, name)
+    }
+
+    /// The array that an element of this name would belong to, and the elements that it has.
+    fn elements<'a>(&'a self, side: Side, name: &'a str) -> Option<(&'a str, Vec<&'a String>)> {
+        let (whole, _) = name.strip_suffix(']')?.rsplit_once('[')?;
+        let of_whole = |known: &&String| known.strip_prefix(whole).is_some_and(|rest| rest.starts_with('['));
+        let elements: Vec<&String> = self.names(side).iter().filter(of_whole).collect();
+        let (_, array) = split_signal(whole)?;
+        (!elements.is_empty()).then_some((array, elements))
+    }
+
+    /// The items of the enumeration that a port takes; none of other ports.
+    pub(crate) fn enumeration(&self, side: Side, index: usize) -> Option<&TypeDefinition> {
+        let (part, port) = split_signal(self.names(side).get(index)?)?;
+        let description = &self.fmus.get(part)?.description;
+        let (variable, _) = find_port(description, port)?;
+        let variable = &description.variables()[variable];
+        description.types.get(variable.declared_type?).filter(|_| variable.kind == VariableType::Enumeration)
     }
 
     /// The error for a name of something that is neither input nor output: a parameter, a local variable.

@@ -116,6 +116,10 @@ pub(crate) fn default_name(path: &Path) -> Option<String> {
 }
 
 fn unreadable(path: &Path, error: io::Error) -> Error {
+    if error.kind() == io::ErrorKind::NotFound {
+        return Error::new(Code::FileNotReadable, format!("`{}` does not exist", path.display()))
+            .hint("check the path");
+    }
     Error::new(Code::FileNotReadable, format!("`{}` cannot be read", path.display())).because(error)
 }
 

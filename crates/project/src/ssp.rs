@@ -13,7 +13,7 @@ use costep_import::{ColumnSignal, Format, Interpolation};
 use costep_ssp::{Component, Flat, Implementation, Link, Note, Reach, SetValue, Severity, Value};
 
 use crate::draft::{ConnectEntry, Draft, DraftValue, FmuEntry};
-use crate::fmus::FmuInterface;
+use crate::fmus::{FmuInterface, whole};
 use crate::link_units::remark_on_links;
 use crate::overrides::Override;
 use crate::project::{Project, Refusal};
@@ -123,15 +123,15 @@ fn warnings(notes: &[Note], path: &Path) -> Vec<Error> {
 /// The project that a system structure describes, with the places of its parts.
 fn draft(flat: &Flat, path: &Path) -> Draft {
     let mut draft = Draft::new(flat.name.clone(), path);
-    let whole = draft.provenance(Place::File { path: path.into(), line: None, text: None });
-    draft.set(&["system", "name"], DraftValue::Text(flat.name.clone()), whole);
+    let of_file = draft.provenance(Place::File { path: path.into(), line: None, text: None });
+    draft.set(&["system", "name"], DraftValue::Text(flat.name.clone()), of_file);
     for (key, time) in [("start", flat.start), ("stop", flat.stop)] {
         if let Some(time) = time {
-            draft.set(&["system", key], DraftValue::Number(time), whole);
+            draft.set(&["system", key], DraftValue::Number(time), of_file);
         }
     }
     for (key, text) in &flat.settings {
-        draft.set_toml(&key.split('.').collect::<Vec<_>>(), text, whole);
+        draft.set_toml(&key.split('.').collect::<Vec<_>>(), text, of_file);
     }
     for component in &flat.components {
         add_component(component, &mut draft);
@@ -159,14 +159,9 @@ fn draft(flat: &Flat, path: &Path) -> Draft {
         let interpolation = if signal.hold { Interpolation::Hold } else { Interpolation::Linear };
         let (gain, offset) = (signal.factor, signal.offset);
         let column = ColumnSignal { interpolation, gain, offset, ..ColumnSignal::new(signal.column.clone()) };
-        draft.drive_by_file(&to, &absolute(&signal.file), &column, provenance);
+        draft.drive_by_file(&to, &whole(&signal.file), &column, provenance);
     }
     draft
-}
-
-/// Names of files are relative to the folder of the structure, but those of its parts are relative to ours.
-fn absolute(file: &Path) -> PathBuf {
-    std::path::absolute(file).unwrap_or_else(|_| file.into())
 }
 
 fn add_component(component: &Component, draft: &mut Draft) {
@@ -186,7 +181,8 @@ fn add_component(component: &Component, draft: &mut Draft) {
         (set.name.clone(), values, draft.provenance(set.place.clone()))
     });
     let set = set.collect();
-    let file = absolute(&component.file);
+    // Relative to the folder of the structure there, to ours here.
+    let file = whole(&component.file);
     draft.add_fmu(FmuEntry { name: component.name.clone(), file, interface, set, provenance });
     for (key, text) in &component.settings {
         draft.set_toml(&["fmu", &component.name, key], text, provenance);
@@ -302,7 +298,7 @@ impl Project {
     /// resumed later.
     pub fn keep_fmus_in(&mut self, folder: &Path) -> Result<(), Error> {
         let Some(unpacked) = self.unpacked.clone() else { return Ok(()) };
-        let root = std::path::absolute(unpacked.path()).unwrap_or_else(|_| unpacked.path().into());
+        let root = whole(unpacked.path());
         let ours =
             self.given.fmus.iter().map(|fmu| fmu.path.as_path()).filter(|path| path.starts_with(&root));
         let ours: Vec<PathBuf> = ours.map(Path::to_path_buf).collect();

@@ -36,6 +36,7 @@ impl Project {
         self.write_system(&mut out);
         self.write_natives(&mut out);
         self.write_fmus(folder, &mut out);
+        self.write_linears(&mut out);
         self.given.made.iter().for_each(|name| out.comment(&format!("the part {name} is made in code")));
         self.write_methods(folder, &signals, &mut out);
         self.write_models(folder, &mut out);
@@ -138,6 +139,23 @@ impl Project {
             if !fmu.set.is_empty() {
                 let pairs = fmu.set.iter().map(|(name, values)| (name.as_str(), written(values, quoted)));
                 out.key("set", inline_text(pairs));
+            }
+        }
+    }
+
+    fn write_linears(&self, out: &mut Writer) {
+        for linear in &self.given.linears {
+            out.table(&format!("[linear.{}]", key(&linear.name)));
+            let row = |row: &[f64]| list(row.iter().copied().map(real));
+            for (letter, rows) in linear.rows() {
+                out.key(letter, list(rows.into_iter().map(row)));
+            }
+            if linear.start.iter().any(|start| *start != 0.0) {
+                out.key("start", row(&linear.start));
+            }
+            for (name, ports) in [("inputs", &linear.inputs), ("outputs", &linear.outputs)] {
+                let ports = ports.iter().map(|(port, unit)| (port.as_str(), quoted(unit)));
+                out.key(name, inline_text(ports));
             }
         }
     }

@@ -67,7 +67,8 @@ fn files(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) {
 fn is_project(text: &str) -> bool {
     let is_table = |table: &toml::Table, key: &str| table.get(key).is_some_and(toml::Value::is_table);
     text.parse().is_ok_and(|table: toml::Table| {
-        ["system", "native", "fmu"].iter().any(|key| is_table(&table, key)) && !table.contains_key("package")
+        ["system", "native", "fmu", "linear"].iter().any(|key| is_table(&table, key))
+            && !table.contains_key("package")
     })
 }
 

@@ -28,8 +28,8 @@ fn what_does_not_exist_is_explained() {
     for (text, code, part) in [
         ("dual-mas", Code::UnknownModel, "did you mean `dual-mass`?"),
         ("rig", Code::UnknownModel, "a TOML file or a folder with a system.toml"),
-        ("rig.toml", Code::FileNotReadable, "`rig.toml` cannot be read"),
-        ("some/rig", Code::FileNotReadable, "cause:"),
+        ("rig.toml", Code::FileNotReadable, "`rig.toml` does not exist"),
+        ("some/rig", Code::FileNotReadable, "`some/rig` does not exist"),
         ("", Code::UnknownModel, "a TOML file or a folder with a system.toml"),
     ] {
         let error = Source::find(text).unwrap_err();

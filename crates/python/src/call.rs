@@ -160,10 +160,11 @@ impl Function {
     #[cold]
     fn failed(&self, py: Python<'_>, raised: PyErr) -> Error {
         let value = raised.value(py);
-        if value.is_instance_of::<crate::errors::Error>() {
-            let message =
-                value.getattr("message").and_then(|text| text.extract::<String>()).unwrap_or_default();
-            let error = Error::new(Code::PythonShape, message);
+        let text_of = |attribute: &str| value.getattr(attribute).and_then(|text| text.extract::<String>());
+        let is_shape = text_of("code").is_ok_and(|code| code == Code::PythonShape.entry().id);
+        // What the function itself does with costep may go wrong too.
+        if is_shape && value.is_instance_of::<crate::errors::Error>() {
+            let error = Error::new(Code::PythonShape, text_of("message").unwrap_or_default());
             self.failure.keep(Failed { error: error.clone(), exception: None });
             return error;
         }

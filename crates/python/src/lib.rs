@@ -10,6 +10,7 @@
 //! | `columns` | results, read by numpy and Arrow without a copy |
 //! | `stepper` | a run step by step |
 //! | `pool` | many runs on all cores |
+//! | `analysis` | checks, models and advice of systems with parts in Python |
 //! | `pages` | results, comparisons and stability as HTML |
 //! | `code_part`, `code_method`, `call` | parts and coupling methods that are written in Python |
 //! | `errors` | errors as exceptions |
@@ -20,6 +21,7 @@
 
 #![cfg(target_os = "linux")]
 
+mod analysis;
 mod call;
 mod child;
 mod code_method;
@@ -92,5 +94,8 @@ fn _costep(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(pages::run_page, module)?)?;
     module.add_function(wrap_pyfunction!(pages::comparison_page, module)?)?;
     module.add_function(wrap_pyfunction!(pages::stability, module)?)?;
+    module.add_function(wrap_pyfunction!(analysis::check, module)?)?;
+    module.add_function(wrap_pyfunction!(analysis::identify, module)?)?;
+    module.add_function(wrap_pyfunction!(analysis::advise, module)?)?;
     module.add_function(wrap_pyfunction!(stepper::forked, module)?)
 }

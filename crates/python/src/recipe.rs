@@ -7,8 +7,7 @@ use std::sync::Arc;
 
 use costep::{Code, Component, Error, Errors, External, Override, Registry, System};
 use costep_core::{Place, Port};
-use costep_integrate::Linear;
-use costep_project::{ConnectEntry, Draft, DraftValue, FmuEntry};
+use costep_project::{ConnectEntry, Draft, DraftValue, FmuEntry, LinearSpec};
 use serde::{Deserialize, Serialize};
 
 use crate::code_part::CodePart;
@@ -123,23 +122,17 @@ pub(crate) fn ports(recipes: &[PortRecipe]) -> Vec<Port> {
 }
 
 impl LinearRecipe {
-    fn part(&self) -> Result<Linear, Error> {
-        let (n, m, r) = (self.start.len(), self.inputs.len(), self.outputs.len());
-        let [a, b, c, d] = &self.matrices;
-        for (matrix, letter, rows, columns) in
-            [(a, 'A', n, n), (b, 'B', n, m), (c, 'C', r, n), (d, 'D', r, m)]
-        {
-            if matrix.len() != rows * columns {
-                let message = format!(
-                    "{letter} of `{}` has {} entries; {rows} by {columns} fit its states and ports",
-                    self.name,
-                    matrix.len()
-                );
-                return Err(Error::new(Code::BadValue, message));
-            }
+    fn spec(&self) -> LinearSpec {
+        let ports = |recipes: &[PortRecipe]| {
+            recipes.iter().map(|(name, unit, _)| (name.clone(), unit.clone())).collect()
+        };
+        LinearSpec {
+            name: self.name.clone(),
+            inputs: ports(&self.inputs),
+            outputs: ports(&self.outputs),
+            matrices: self.matrices.clone(),
+            start: self.start.clone(),
         }
-        let ports = (ports(&self.inputs), ports(&self.outputs));
-        Ok(Linear::new(&self.name, ports, [a, b, c, d], &self.start))
     }
 }
 
@@ -190,6 +183,11 @@ impl Recipe {
         let mut draft = Draft::new(self.name.clone(), file);
         let provenance = draft.provenance(Place::Nowhere);
         let has_solver = self.changes.iter().any(|(path, _)| path == "system.solver");
+        let solves = |draft: &mut Draft| {
+            if !has_solver {
+                draft.set(&["system", "solver"], DraftValue::Text(DEFAULT_SOLVER.into()), provenance);
+            }
+        };
         for part in &self.parts {
             let made: Box<dyn Component> = match part {
                 PartRecipe::Fmu { name, file } => {
@@ -202,13 +200,20 @@ impl Recipe {
                     draft.set(&["native", name, "part"], DraftValue::Text(part.clone()), provenance);
                     continue;
                 }
-                PartRecipe::Linear(linear) => Box::new(linear.part()?),
+                PartRecipe::Linear(linear) => {
+                    let linear = linear.spec();
+                    // What is wrong with it is said before anything else.
+                    linear.part()?;
+                    draft.add_linear(&linear, provenance);
+                    solves(&mut draft);
+                    continue;
+                }
                 PartRecipe::Code(recipe) => {
                     code.get(&recipe.name).ok_or_else(|| not_here(&recipe.name))?.component()
                 }
             };
-            if !has_solver && made.has_equations() {
-                draft.set(&["system", "solver"], DraftValue::Text(DEFAULT_SOLVER.into()), provenance);
+            if made.has_equations() {
+                solves(&mut draft);
             }
             draft.add_part(made, provenance);
         }

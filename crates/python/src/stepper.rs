@@ -99,6 +99,39 @@ impl Stepper {
     }
 }
 
+/// A number of steps from Python.
+fn number_of_steps(count: &Bound<'_, PyAny>) -> PyResult<u64> {
+    count.extract::<u64>().map_err(|_| {
+        let shown = count.repr().map_or_else(|_| String::new(), |text| text.to_string());
+        errors::misuse(format!("{shown} is no number of macro steps"), "give an integer from 0 on")
+    })
+}
+
+impl Stepper {
+    /// Several macro steps, during which signals are heeded and other threads of Python go on.
+    fn many_steps(&self, py: Python<'_>, count: u64) -> PyResult<()> {
+        let (mut raised, mut last) = (None, Instant::now());
+        let work = |simulation: &mut Simulation| {
+            for _ in 0..count {
+                simulation.step()?;
+                if last.elapsed() > LOOK {
+                    last = Instant::now();
+                    raised = Python::attach(|py| py.check_signals()).err();
+                }
+                if raised.is_some() || simulation.is_done() {
+                    break;
+                }
+            }
+            Ok(())
+        };
+        let outcome = match self.calls_python {
+            true => self.with(work),
+            false => py.detach(|| self.with(work)),
+        };
+        raised.map_or(outcome, Err)
+    }
+}
+
 impl Drop for Stepper {
     fn drop(&mut self) {
         if self.forks != FORKS.load(Relaxed) {
@@ -112,17 +145,21 @@ impl Drop for Stepper {
 
 #[pymethods]
 impl Stepper {
-    /// So many macro steps.
-    #[pyo3(signature = (count=1))]
-    fn step(&self, py: Python<'_>, count: u64) -> PyResult<()> {
-        let steps = |simulation: &mut Simulation| (0..count).try_for_each(|_| simulation.step());
+    /// So many macro steps, or as many as there are until the end.
+    #[pyo3(signature = (count=None))]
+    fn step(&self, py: Python<'_>, count: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        let count = count.map_or(Ok(1), number_of_steps)?;
+        if count > 1 {
+            return self.many_steps(py, count);
+        }
+        let step = |simulation: &mut Simulation| (0..count).try_for_each(|_| simulation.step());
         if self.calls_python {
-            return self.with(steps);
+            return self.with(step);
         }
         let begin = Instant::now();
         let outcome = match self.is_slow.load(Relaxed) {
-            true => py.detach(|| self.with(steps)),
-            false => self.with(steps),
+            true => py.detach(|| self.with(step)),
+            false => self.with(step),
         };
         self.is_slow.store(begin.elapsed() > LONG, Relaxed);
         outcome
@@ -130,6 +167,12 @@ impl Stepper {
 
     /// Goes on to the first communication point at or after this time.
     fn run_until(&self, py: Python<'_>, time: f64) -> PyResult<()> {
+        if time.is_nan() {
+            return Err(errors::misuse(
+                "NaN is no time to run until",
+                "give seconds, or text such as `5 ms`",
+            ));
+        }
         let (mut raised, mut last) = (None, Instant::now());
         let work = |simulation: &mut Simulation| {
             if simulation.is_done() || simulation.time() >= time {

@@ -133,6 +133,9 @@ fn widened((low, high): (f64, f64), padding: f64, scale: Scale) -> (f64, f64) {
         Scale::Log => 0.1,
     };
     let room = if high - low > smallest { padding * (high - low) } else { half_of_one(low, scale) };
+    // In two thirds of a decade there are two numbers of one digit for ticks, wherever it lies.
+    let least = if scale == Scale::Log && padding > 0.0 { 0.5 * (0.65 - (high - low)) } else { 0.0 };
+    let room = room.max(least);
     (low - room, high + room)
 }
 

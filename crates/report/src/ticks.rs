@@ -23,7 +23,9 @@ pub(crate) fn logarithmic(low: f64, high: f64, wanted: usize) -> (Vec<f64>, Vec<
     if count <= wanted {
         let powers: Vec<f64> = times(&[1]).collect();
         let labelled = if powers.len() < 3 { times(&[1, 2, 5]).collect() } else { powers };
-        return (labelled, times(&[1, 2, 3, 4, 5, 6, 7, 8, 9]).collect());
+        let all: Vec<f64> = times(&[1, 2, 3, 4, 5, 6, 7, 8, 9]).collect();
+        // One number alone does not tell a scale.
+        return if labelled.len() < 2 { (all.clone(), all) } else { (labelled, all) };
     }
     let stride = count.div_ceil(wanted) as i32;
     let labelled = times(&[1]).filter(|v| (v.log10().round() as i32).rem_euclid(stride) == 0).collect();
@@ -131,6 +133,7 @@ mod tests {
         assert_eq!(log_labels(&[0.01, 0.1, 200.0]), ["0.01", "0.1", "200"]);
         assert_eq!(all.len(), 46);
         assert_eq!(logarithmic(1.5, 30.0, 8).0, [2.0, 5.0, 10.0, 20.0]);
+        assert_eq!(logarithmic(0.21, 0.45, 8).0, [0.3, 0.4]);
         assert_eq!(logarithmic(1e-20, 1e20, 8).0.len(), 7);
     }
 }

@@ -48,7 +48,7 @@ fn texts_of_anybody_are_only_text() {
         .code(HOSTILE, HOSTILE)
         .table(table)
         .plot(Figure::new(HOSTILE).panel(panel.clone()).note(HOSTILE))
-        .picture(Figure::new(HOSTILE).panel(panel))
+        .picture(HOSTILE, Figure::new(HOSTILE).panel(panel).to_svg())
         .heat_map(map);
     let page = Page::new(HOSTILE)
         .subtitle(HOSTILE)
@@ -85,9 +85,8 @@ fn a_page_is_small_whatever_it_shows() {
     let pictures = (0..30).fold(Section::new("Pictures"), |section, _| {
         let points = |k: usize| (0..4000).map(|i| (i as f64, ((i * k) % 17) as f64)).collect();
         let panel = (0..6).map(|k| Series::new("p", points(k)).look(Look::Marked));
-        section.picture(
-            Figure::new("P").panel(panel.fold(Panel::new(Axis::new("x"), Axis::new("y")), Panel::with)),
-        )
+        let panel = panel.fold(Panel::new(Axis::new("x"), Axis::new("y")), Panel::with);
+        section.picture("P", Figure::new("P").panel(panel).to_svg())
     });
     let page = Page::new("Much")
         .section(Section::new("Curves").plot(figure))
@@ -122,6 +121,7 @@ fn a_page_without_plots_has_no_script() {
     let cells =
         Cells { x: vec![0.0, 1.0, 2.0], y: vec![0.0, 1.0], fill: vec![1.0, 0.0], colour: Colour::Nth(1) };
     let figure = Figure::new("Areas").panel(Panel::new(Axis::new("x"), Axis::new("y")).map(cells));
-    let html = Page::new("Pictures").section(Section::new("Areas").picture(figure)).to_html();
+    let html =
+        Page::new("Pictures").section(Section::new("Areas").picture("Areas", figure.to_svg())).to_html();
     assert!(!html.contains("<script") && html.contains("<svg") && html.len() < 40_000, "{}", html.len());
 }

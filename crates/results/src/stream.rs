@@ -128,6 +128,11 @@ fn not_a_recording(path: &Path, flaw: String) -> Error {
 
 /// The error for a file that cannot be read.
 pub(crate) fn not_readable(path: &Path, cause: io::Error) -> Error {
+    if cause.kind() == io::ErrorKind::NotFound {
+        return Error::new(Code::FileNotReadable, format!("`{}` does not exist", path.display()))
+            .in_file(path)
+            .hint("check the path; `costep run --out DIR` makes recordings");
+    }
     Error::new(Code::FileNotReadable, format!("cannot read `{}`", path.display()))
         .in_file(path)
         .because(cause)

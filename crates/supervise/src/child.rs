@@ -11,6 +11,7 @@ use rustix::process::{Signal, kill_current_process_group, set_parent_process_dea
 
 use crate::memory::inherited;
 use crate::page::Page;
+use crate::signals;
 use crate::voice::Stream;
 
 static WATCHED: OnceLock<Watched> = OnceLock::new();
@@ -35,6 +36,8 @@ pub fn be_watched(files: &str) -> Result<&'static Watched> {
 }
 
 fn try_be_watched(lifeline: RawFd, page: RawFd, output: RawFd) -> std::io::Result<&'static Watched> {
+    // Before there are threads.
+    signals::keep_inside();
     die_with_parent(inherited(lifeline)?)?;
     // Sooner than the lifeline, and where its thread cannot run.
     set_parent_process_death_signal(Some(Signal::KILL))?;

@@ -17,6 +17,7 @@
 //! | `isolated` | subsystems in processes of their own |
 //! | `isolated_fmu` | an FMU of either kind in a process of its own |
 //! | `sandbox` | FMUs confined in their processes |
+//! | `signals` | those of foreign code, kept inside its process |
 //! | `hand_over` | starting processes that never outlive this one |
 //!
 //! Linux only. Elsewhere FMUs show their calls to nobody, and everything runs in one process.
@@ -41,6 +42,8 @@ mod page;
 mod report;
 #[cfg(target_os = "linux")]
 mod sandbox;
+#[cfg(target_os = "linux")]
+mod signals;
 #[cfg(target_os = "linux")]
 mod voice;
 #[cfg(target_os = "linux")]

@@ -3,8 +3,13 @@
 use costep_core::{Code, Description, Error, PortSize, Result, Subsystem};
 use costep_integrate::{Equations, Integrated, Ode, Renamable, Solver, Stepper};
 
+use crate::steady::StartedAt;
+
 /// An instance for trials, and start values of its inputs.
 pub type TrialPart = (Box<dyn Subsystem>, Vec<f64>);
+
+/// Makes one.
+pub type MakeTrial<'a> = Box<dyn Fn() -> Result<TrialPart> + 'a>;
 
 /// What differs in a copy of a component.
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,14 +57,25 @@ pub trait Component: Send + Sync {
         false
     }
 
-    /// An instance for trials, in a process of its own, and start values of its inputs: whatever it does,
-    /// others do not notice. Nothing where that is not possible, or not needed.
-    fn for_trials(&self) -> Option<Result<TrialPart>> {
+    /// Makes instances for trials, each in a process of its own: whatever one does, others do not notice. Nothing where
+    /// that is not possible, or not needed.
+    fn for_trials(&self) -> Option<Result<MakeTrial<'_>>> {
         None
     }
 
     /// A copy of its equations, if they are those of a native model.
     fn ode(&self) -> Option<Box<dyn Ode>>;
+
+    /// A copy that starts in these states.
+    fn started_at(&self, x: &[f64]) -> Result<Box<dyn Component>> {
+        match self.ode() {
+            Some(_) => Ok(Box::new(StartedAt::new(self.duplicate(), x.to_vec()))),
+            None => {
+                let message = format!("`{}` cannot start in given states", self.description().name);
+                Err(Error::new(Code::NoRest, message))
+            }
+        }
+    }
 
     /// A copy that differs by this.
     fn varied(&self, by: &Variation<'_>) -> Box<dyn Component>;

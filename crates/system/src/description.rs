@@ -94,6 +94,11 @@ impl SystemDescription {
             return Err(Error::new(Code::NeedsMissing, message)
                 .hint("a system with FMUs cannot be solved as one; use `--reference step`"));
         }
+        self.as_one()
+    }
+
+    /// All parts as one system, FMUs for Model Exchange among them.
+    pub(crate) fn as_one(&self) -> Result<Whole> {
         let parts = self.parts.iter().map(|part| part.equations()).collect::<Result<_>>()?;
         Whole::new(parts, &self.connections, self.externals.clone())
     }

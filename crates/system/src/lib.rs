@@ -9,7 +9,7 @@ mod description;
 mod loops;
 mod steady;
 
-pub use component::{Component, TrialPart, Variation};
+pub use component::{Component, MakeTrial, TrialPart, Variation};
 pub use description::SystemDescription;
 pub use loops::direct_loops;
 pub use steady::StartedAt;

@@ -4,16 +4,21 @@
 //! that the system would go and ends as Newton's method. States that nothing holds, such as the place of a body without a spring,
 //! come to rest where that way leads them.
 
+use std::sync::{Arc, OnceLock};
+
 use costep_core::{Code, Description, Error, External, LocalModel, MicroSampling, Result, Subsystem};
 use costep_integrate::{Equations, Integrated, Ode, Solver, Stepper, Whole};
 use costep_linalg::Lu;
 
-use crate::{Component, SystemDescription, Variation};
+use crate::{Component, MakeTrial, SystemDescription, Variation};
 
 /// Steps until there has to be rest.
 const MOST_STEPS: usize = 500;
 /// How much longer or shorter a step is than the one before, at most.
 const GROWTH: f64 = 10.0;
+/// How much longer a step is at least if the one before has made it calmer: else a first step far below all time scales
+/// would stay there.
+const LEAST_GROWTH: f64 = 1.5;
 /// First step, as a share of the run.
 const FIRST: f64 = 1e-3;
 /// Rest: a state changes by less than this share of what could change it.
@@ -22,31 +27,69 @@ const REST: f64 = 1e-17;
 const ALMOST: f64 = 1e-8;
 
 impl SystemDescription {
-    /// The same system with parts that begin at rest.
+    /// The same system with parts that begin at rest. Rest is looked for at once where all parts are native; with FMUs when the
+    /// first part is made, because only then are FMUs called.
     ///
     /// # Errors
     /// A part whose equations are not known, or no rest that is found.
     pub fn at_rest(&self) -> Result<Self> {
-        if let Some(part) = self.parts.iter().find(|part| part.ode().is_none()) {
-            let message = format!("`{}` cannot start at rest", part.description().name);
-            return Err(Error::new(Code::NoRest, message).because(
-                "it is not native: FMI has no way to give an FMU the states of a later time at an earlier one",
-            ));
+        if let Some(part) = self.parts.iter().find(|part| !part.has_equations()) {
+            let name = &part.description().name;
+            return Err(Error::new(Code::NoRest, format!("`{name}` cannot start at rest"))
+                .because("its derivatives are not known: it is an FMU for Co-Simulation, or one in a process of its own")
+                .hint(format!(
+                    "`interface = \"me\"` in [fmu.{name}] if it is also for Model Exchange; else begin the run earlier, with constant inputs"
+                )));
         }
-        let start = self.experiment.start;
         let mut still = self.clone();
         for (_, signal) in &mut still.externals {
-            *signal = External::Constant(signal.value_before(start));
+            *signal = External::Constant(signal.value_before(self.experiment.start));
         }
-        let x = Search::new(still.monolithic()?, start, self.experiment.stop - start).rest()?;
+        let rest = Arc::new(Rest { still, found: OnceLock::new() });
         let mut rested = self.clone();
-        let mut from = 0;
-        for part in &mut rested.parts {
-            let states = part.ode().map_or(0, |ode| ode.states());
-            *part = Box::new(StartedAt::new(part.duplicate(), x[from..from + states].to_vec()));
-            from += states;
+        for (index, part) in rested.parts.iter_mut().enumerate() {
+            *part = match self.has_equations() {
+                true => part.started_at(rest.states(index)?)?,
+                false => Box::new(AtRest { part: part.duplicate(), rest: Arc::clone(&rest), index }),
+            };
         }
         Ok(rested)
+    }
+}
+
+/// Where a system comes to rest, looked for once.
+struct Rest {
+    /// The system under inputs that stay as they are just before the start.
+    still: SystemDescription,
+    /// States, part by part.
+    found: OnceLock<Result<Vec<Vec<f64>>>>,
+}
+
+impl Rest {
+    fn states(&self, part: usize) -> Result<&[f64]> {
+        let found = self.found.get_or_init(|| self.find());
+        found.as_ref().map(|states| states[part].as_slice()).map_err(Clone::clone)
+    }
+
+    fn find(&self) -> Result<Vec<Vec<f64>>> {
+        let search = Search::new(&self.still)?;
+        let parts = 0..self.still.parts.len();
+        let ranges: Vec<_> = parts.map(|part| search.whole.states_of(part)).collect();
+        let x = search.rest()?;
+        let states: Vec<Vec<f64>> = ranges.into_iter().map(|range| x[range].to_vec()).collect();
+        if !self.still.has_equations() {
+            self.check(&x, &states)?;
+        }
+        Ok(states)
+    }
+
+    /// FMUs are given start values: what they make of them is looked at.
+    fn check(&self, x: &[f64], states: &[Vec<f64>]) -> Result<()> {
+        let mut started = self.still.clone();
+        for (part, x) in started.parts.iter_mut().zip(states) {
+            *part = part.started_at(x)?;
+        }
+        Search::new(&started)?.check(x)
     }
 }
 
@@ -62,7 +105,14 @@ struct Search {
 }
 
 impl Search {
-    fn new(whole: Whole, t: f64, run: f64) -> Self {
+    fn new(system: &SystemDescription) -> Result<Self> {
+        let run = &system.experiment;
+        let mut whole = system.as_one()?.without_events();
+        whole.initialise(run)?;
+        Ok(Self::of(whole, run.start, run.stop - run.start))
+    }
+
+    fn of(whole: Whole, t: f64, run: f64) -> Self {
         let (n, outputs) = (whole.states(), whole.description().outputs.len());
         let mut nominal = vec![1.0; n];
         whole.nominals(&mut nominal);
@@ -91,12 +141,31 @@ impl Search {
                 step /= GROWTH;
                 continue;
             }
-            // The calmer it becomes, the longer is the next step.
-            step *= (motion.1 / after.max(f64::MIN_POSITIVE)).clamp(1.0 / GROWTH, GROWTH).max(0.5);
+            // The calmer it becomes, the longer is the next step; and not much shorter where it does not.
+            let calmer = (motion.1 / after.max(f64::MIN_POSITIVE)).min(GROWTH);
+            step *= calmer.max(if calmer > 1.0 { LEAST_GROWTH } else { 0.5 });
             step = step.clamp(1e-9 * self.first, 1e15 * self.first);
             (x, f) = (tried, f_tried);
         }
         Err(self.restless(&x, &f))
+    }
+
+    /// An error unless it starts in these states, and nothing changes there.
+    fn check(mut self, rest: &[f64]) -> Result<()> {
+        let (mut x, mut f) = (vec![0.0; rest.len()], vec![0.0; rest.len()]);
+        self.whole.start(self.t, &mut x, &mut [])?;
+        let size = |i: usize| self.nominal[i].max(rest[i].abs());
+        let is_there = |i: &usize| (x[*i] - rest[*i]).abs() <= ALMOST * size(*i);
+        if let Some(i) = (0..x.len()).find(|i| !is_there(i)) {
+            let name = self.whole.state_name(i);
+            let message =
+                format!("`{name}` starts at {:e} instead of {:e}, where it would rest", x[i], rest[i]);
+            return Err(Error::new(Code::NoRest, message)
+                .because("the FMU computes its initial states itself, whatever start values it is given"));
+        }
+        self.whole.derivatives(self.t, &x, &[], &mut f)?;
+        self.whole.jacobians(self.t, &x, &[], &mut self.model)?;
+        if self.motion(&x, &f).1 <= ALMOST { Ok(()) } else { Err(self.restless(&x, &f)) }
     }
 
     /// An implicit Euler step, with the slopes of its start: (1/h - A) dx = f.
@@ -142,6 +211,54 @@ impl Search {
         let message = format!("no rest is found: `{name}` still changes by {:e} per second", f[state]);
         Error::new(Code::NoRest, message)
             .because("under inputs that stay as they are just before the start, the system does not settle")
+    }
+}
+
+/// A part of a system with FMUs that starts at rest.
+struct AtRest {
+    part: Box<dyn Component>,
+    rest: Arc<Rest>,
+    index: usize,
+}
+
+impl AtRest {
+    fn rested(&self) -> Result<Box<dyn Component>> {
+        self.part.started_at(self.rest.states(self.index)?)
+    }
+}
+
+impl Component for AtRest {
+    fn description(&self) -> &Description {
+        self.part.description()
+    }
+
+    fn subsystem(&self, solver: &Solver) -> Result<Box<dyn Subsystem>> {
+        self.rested()?.subsystem(solver)
+    }
+
+    fn stepper(&self, solver: &Solver) -> Result<Box<dyn Stepper>> {
+        self.rested()?.stepper(solver)
+    }
+
+    fn equations(&self) -> Result<Box<dyn Equations>> {
+        self.rested()?.equations()
+    }
+
+    fn has_equations(&self) -> bool {
+        self.part.has_equations()
+    }
+
+    fn for_trials(&self) -> Option<Result<MakeTrial<'_>>> {
+        self.part.for_trials()
+    }
+
+    /// As they are given: this is asked where no FMU may be called, and tells what kind of part it is.
+    fn ode(&self) -> Option<Box<dyn Ode>> {
+        self.part.ode()
+    }
+
+    fn varied(&self, by: &Variation<'_>) -> Box<dyn Component> {
+        Box::new(Self { part: self.part.varied(by), rest: Arc::clone(&self.rest), index: self.index })
     }
 }
 

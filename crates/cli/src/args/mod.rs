@@ -17,6 +17,7 @@ pub(crate) use projects::{
 pub(crate) use results::{ExportArgs, PlotArgs, ReportArgs};
 pub(crate) use runs::{CompareArgs, DemoArgs, LimitArgs, ResumeArgs, RunArgs};
 pub(crate) use studies::{AdviseArgs, DoeArgs, IdentifyArgs, MapArgs, ReproduceArgs, StabilityArgs};
+pub(crate) use system::confine_all;
 pub(crate) use values::names_in;
 
 use crate::examples;

@@ -46,7 +46,7 @@ pub(crate) struct ReportArgs {
 pub(crate) struct ExportArgs {
     /// A recording or run folder; with --ssp a project
     pub(crate) file: PathBuf,
-    /// File to write, .csv or .parquet; with --ssp .ssp
+    /// File to write, .csv, .parquet or .feather; with --ssp .ssp
     #[arg(long, visible_alias = "out", value_name = "FILE", required_unless_present = "list")]
     pub(crate) to: Option<PathBuf>,
     /// Write a project of FMUs as an SSP

@@ -14,6 +14,9 @@ pub(crate) struct DemoArgs {
     /// Folder for the project it writes
     #[arg(long, value_name = "DIR", default_value = "costep-demo")]
     pub(crate) out: PathBuf,
+    /// Also write a page about all runs: one HTML file that stands alone
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
 }
 
 #[derive(Args)]
@@ -29,6 +32,9 @@ pub(crate) struct RunArgs {
     /// a much smaller step)
     #[arg(long, default_value = "auto")]
     pub(crate) reference: String,
+    /// Confine all FMUs, whatever the project says (`isolation = "sandbox"`): for those of strangers
+    #[arg(long)]
+    pub(crate) sandbox: bool,
     /// Folder for recording, copy of the project and checkpoints [default: the project's folder, or costep-MODEL]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
@@ -101,7 +107,7 @@ pub(crate) struct CompareArgs {
     /// project's, or exact]
     #[arg(long, value_name = "SOURCE")]
     pub(crate) models: Option<String>,
-    /// Macro steps: `0.5ms,1ms` [default: the system's]
+    /// Macro steps: `0.5ms,1ms`, `1ms..5ms:5` [default: the system's]
     #[arg(long, value_name = "TIMES", allow_hyphen_values = true, conflicts_with = "tolerance")]
     pub(crate) steps: Option<String>,
     #[command(flatten)]

@@ -7,17 +7,17 @@ use clap::Args;
 use costep::Override;
 
 use super::system::{CouplingArgs, SystemArgs, models_override, set_override};
-use super::values::seconds;
+use super::values::{seconds, share};
 
 #[derive(Args)]
 pub(crate) struct AdviseArgs {
     #[command(flatten)]
     pub(crate) system: SystemArgs,
     /// Error that is allowed, as a share of the ranges of the outputs
-    #[arg(long, value_name = "SHARE", default_value = "1e-3", allow_hyphen_values = true)]
+    #[arg(long, value_name = "SHARE", default_value = "1e-3", value_parser = share, allow_hyphen_values = true)]
     pub(crate) error: f64,
     /// Wall time that may be spent
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = seconds, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = seconds, allow_hyphen_values = true, overrides_with = "time")]
     pub(crate) time: Duration,
     /// Coupling methods to try: `zoh,nepce:reference=applied,alpha=1` [default: all that the parts allow]
     #[arg(long)]
@@ -116,7 +116,7 @@ pub(crate) struct StabilityArgs {
     /// the run
     #[arg(long)]
     pub(crate) bohl: bool,
-    /// Macro steps to judge: `0.5ms,1ms,2ms` [default: an eighth to eight times that of the project]
+    /// Macro steps to judge: `0.5ms,1ms,2ms`, `0.5ms..8ms:log:9` [default: an eighth to eight times that of the project]
     #[arg(long, value_name = "TIMES", allow_hyphen_values = true)]
     pub(crate) steps: Option<String>,
     /// Time of the run at which a step is linearised [default: after a few steps]
@@ -154,15 +154,19 @@ pub(crate) struct IdentifyArgs {
 
 #[derive(Args)]
 pub(crate) struct ReproduceArgs {
-    /// Reproduce this one, or `all` [default: list them]
-    pub(crate) id: Option<String>,
-    /// Folder for data (CSV) and plot (SVG)
+    /// Reproduce these, or `all` [default: list them]
+    #[arg(value_name = "ID")]
+    pub(crate) ids: Vec<String>,
+    /// Folder for data (CSV), plot (SVG) and result (JSON)
     #[arg(long, value_name = "DIR", default_value = "costep-reproduce")]
     pub(crate) out: PathBuf,
+    /// Take what this version has already computed into the folder as it is
+    #[arg(long, requires = "ids")]
+    pub(crate) resume: bool,
     /// Quick look: coarser grids where a study has them
     #[arg(long)]
     pub(crate) quick: bool,
     /// Also write a page about what was reproduced: one HTML file that stands alone
-    #[arg(long, value_name = "FILE", requires = "id")]
+    #[arg(long, value_name = "FILE", requires = "ids")]
     pub(crate) report: Option<PathBuf>,
 }

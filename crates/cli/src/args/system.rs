@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use clap::Args;
-use costep::{Code, Errors, Override, Source, System};
+use costep::{Code, Errors, Override, Project, Source, System};
 
 use crate::phrases::argument;
 
@@ -17,7 +17,7 @@ pub(crate) struct SystemArgs {
     #[arg(long = "set", value_name = "NAME=VALUE", allow_hyphen_values = true)]
     set: Vec<String>,
     /// End time, with unit: `0.1s`
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    #[arg(long, aliases = ["stop", "end", "duration"], value_name = "TIME", allow_hyphen_values = true)]
     t_end: Option<String>,
     /// Inner solver of native models: euler[:STEP], rk4[:STEP], linear-implicit[:STEP], dopri5[:TOLERANCE], bdf[:TOLERANCE], adams[:TOLERANCE], exact
     #[arg(long)]
@@ -39,6 +39,15 @@ impl SystemArgs {
         // What cannot be found is said before what cannot be changed.
         Source::find(&self.system)?;
         System::opening(&self.system).overridden(self.overrides()?).overridden(more).open()
+    }
+
+    /// The same with all FMUs confined, if `sandbox`.
+    pub(crate) fn open_confined(&self, more: Vec<Override>, sandbox: bool) -> Result<System, Errors> {
+        let system = self.open(more.clone())?;
+        if !sandbox {
+            return Ok(system);
+        }
+        self.open(more.into_iter().chain(confine_all(system.project())).collect())
     }
 
     /// The changed parameters as words of another command, each after a blank.
@@ -87,6 +96,13 @@ impl SystemArgs {
         }
         Ok(overrides)
     }
+}
+
+/// The changes that `--sandbox` asks for.
+pub(crate) fn confine_all(project: &Project) -> impl Iterator<Item = Override> {
+    let confine =
+        |name: &String| Override::new(format!("fmu.{name}.isolation"), "sandbox", "--sandbox".to_owned());
+    project.given.fmus.iter().map(move |fmu| confine(&fmu.name))
 }
 
 /// The change that `--set NAME=VALUE` asks for.

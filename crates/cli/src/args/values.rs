@@ -13,6 +13,17 @@ pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(value).map_err(|_| "a wall time is at least 0 and less than 1e19 s".into())
 }
 
+/// A share of something: a number, not in percent.
+pub(super) fn share(text: &str) -> Result<f64, String> {
+    text.parse().map_err(|_| {
+        let percent = text.trim().strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
+        match percent {
+            Some(percent) => format!("write {}", percent / 100.0),
+            None => "a share is a number, 1e-3 for one".into(),
+        }
+    })
+}
+
 pub(super) fn bytes(text: &str) -> Result<u64, String> {
     const UNITS: [(&str, f64); 7] = [
         ("KiB", 1024.0),

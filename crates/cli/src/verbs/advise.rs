@@ -3,14 +3,13 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use costep::{
-    Advice, Advising, Error, HeldInput, Holds, MacroSteps, ReferenceKind, System, Trial, Wish, head,
-};
-use costep_core::quantity::format_time;
-use serde_json::{Value, json};
+use costep::{Advice, Advising, Error, HeldInput, Holds, MacroSteps, ReferenceKind, System, Trial, Wish};
+use costep_core::quantity::{exact_time, format_time};
+use costep_fmi::DEFAULT_TIMEOUT;
+use costep_project::{FmuSpec, Override};
 
 use crate::args::AdviseArgs;
-use crate::failure::{Failure, to_json};
+use crate::failure::Failure;
 use crate::phrases::{argument, count, show_warnings};
 use crate::progress::BudgetProgress;
 use crate::stop;
@@ -22,13 +21,16 @@ use crate::verbs::compare::verdict;
 /// Rows of the table of other methods, and names in a list.
 const OTHERS: usize = 6;
 const NAMES: usize = 4;
+/// What a call of an FMU may take: a share of the time, and in s.
+const CALL_SHARE: f64 = 0.1;
+const LEAST_OF_A_CALL: f64 = 2.0;
 
 pub(crate) fn run(args: &AdviseArgs, output: Output) -> Result<ExitCode, Failure> {
-    let system = args.system.open(Vec::new())?;
+    let system = within(args, args.system.open(Vec::new())?)?;
     let project = system.project();
     let methods = args.methods.as_deref().map(|text| system.registry().methods().parse_list(text));
     let methods = methods.transpose()?.unwrap_or_default();
-    if let Some(code) = supervision::elsewhere_until_stopped(project, output)? {
+    if let Some(code) = supervision::elsewhere_within(project, args.time, output)? {
         return Ok(code);
     }
     show_warnings(&project.warnings, &args.system.system, output);
@@ -42,13 +44,27 @@ pub(crate) fn run(args: &AdviseArgs, output: Output) -> Result<ExitCode, Failure
     bar.finish();
     let answer = Answer { system: &system, advice: &advice, args };
     if output.json {
-        print_json(&answer.to_json())?;
+        let command = advice.choice.as_ref().map(|choice| answer.command(choice));
+        print_json(&advice.to_json(&system, command.as_deref()))?;
     } else {
         advice.warnings.iter().for_each(|warning| output.remark(&warning.to_string()));
         answer.tell()?;
         advice.failure().or_else(|| advice.ended.clone()).iter().for_each(print_error);
     }
     Ok(supervision::exit_code(advice.exit()))
+}
+
+/// The system with calls of FMUs that are ended after a share of the time: trials have at least ten steps, so that an FMU that
+/// takes longer cannot be tried anyway, and one that hangs leaves time for others.
+fn within(args: &AdviseArgs, system: System) -> Result<System, Failure> {
+    let most = (CALL_SHARE * args.time.as_secs_f64()).max(LEAST_OF_A_CALL);
+    let fmus = system.project().given.fmus.iter();
+    let limit = |fmu: &FmuSpec| fmu.step_timeout.unwrap_or(DEFAULT_TIMEOUT.as_secs_f64());
+    let patient = fmus.filter(|fmu| limit(fmu) > most);
+    let shorter =
+        |fmu: &FmuSpec| Override::new(format!("fmu.{}.step_timeout", fmu.name), exact_time(most), "--time");
+    let limits: Vec<_> = patient.map(shorter).collect();
+    Ok(if limits.is_empty() { system } else { args.system.open(limits)? })
 }
 
 struct Answer<'a> {
@@ -161,30 +177,6 @@ impl Answer<'_> {
         }
         say!("{}", paint(FAINT, format!("{}   done in {}", count(trials.len(), "trial"), wall(*wall_s))))
     }
-
-    fn to_json(&self) -> Value {
-        let advice = self.advice;
-        let mut object = head(self.system.project(), advice.reference.as_ref());
-        let choice = advice.choice.as_ref();
-        let mut insert = |key: &str, value: Value| object.insert(key.into(), value);
-        insert("error_asked", json!(advice.asked));
-        insert("choice", choice.map_or(Value::Null, trial_to_json));
-        insert("command", json!(choice.map(|choice| self.command(choice))));
-        insert("confirmed_by", advice.confirmed_by.as_ref().map_or(Value::Null, trial_to_json));
-        insert("trials", advice.trials.iter().map(trial_to_json).collect());
-        let impossible = advice.not_possible.iter();
-        let impossible =
-            impossible.map(|(method, error)| json!({ "method": method, "error": to_json(error) }));
-        insert("not_possible", impossible.collect());
-        insert("connections", advice.holds.as_ref().map_or(Value::Null, holds_to_json));
-        insert("ask_for", advice.wishes.iter().map(wish_to_json).collect());
-        insert("left_out", json!(advice.left_out));
-        insert("warnings", advice.warnings.iter().map(to_json).collect());
-        insert("wall_s", json!(advice.wall_s));
-        let errors = advice.failure().or_else(|| advice.ended.clone());
-        insert("errors", errors.iter().map(to_json).collect());
-        Value::Object(object)
-    }
 }
 
 fn tell_holds(holds: &Holds) -> Result<(), Error> {
@@ -236,45 +228,4 @@ fn wish_line(wish: &Wish) -> String {
         wish.kind.attribute(),
         wish.why
     )
-}
-
-fn trial_to_json(trial: &Trial) -> Value {
-    let (step, tolerance) = match trial.steps {
-        MacroSteps::Equal(step) => (Some(step), None),
-        MacroSteps::Varying { tolerance, .. } => (None, Some(tolerance)),
-    };
-    json!({
-        "method": trial.method,
-        "step": step,
-        "tolerance": tolerance,
-        "verdict": trial.verdict,
-        "error": trial.error.map(|error| error.value),
-        "error_by": trial.error.map(|error| error.by),
-        "uncertainty": trial.uncertainty,
-        "calls": trial.calls,
-        "macro_steps": trial.macro_steps,
-        "wall_s": trial.wall_s,
-        "reaches": trial.reaches,
-    })
-}
-
-fn holds_to_json(holds: &Holds) -> Value {
-    let held =
-        |held: &HeldInput| json!({ "input": held.input, "from": held.from, "error_if_held": held.error });
-    json!({
-        "need_more_than_a_hold": holds.more.iter().map(held).collect::<Vec<_>>(),
-        "hold_is_enough": holds.enough.iter().map(held).collect::<Vec<_>>(),
-        "held_together": holds.together,
-        "not_tried": holds.not_tried,
-    })
-}
-
-fn wish_to_json(wish: &Wish) -> Value {
-    json!({
-        "what": wish.kind.text(),
-        "attribute": wish.kind.attribute(),
-        "parts": wish.parts,
-        "fewer_calls": wish.fewer_calls,
-        "why": wish.why,
-    })
 }

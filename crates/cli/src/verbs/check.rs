@@ -4,10 +4,10 @@ use std::process::ExitCode;
 
 use costep::{Code, Error, Project, Registry, Source, System};
 use costep_fmu_file::Fmu;
-use costep_project::{FmuInterface, Override};
+use costep_project::FmuInterface;
 use serde_json::json;
 
-use crate::args::CheckArgs;
+use crate::args::{CheckArgs, confine_all};
 use crate::failure::{Failure, to_json};
 use crate::phrases::count;
 use crate::style::{BAD, GOOD, Output, paint, print_error, print_json, say};
@@ -20,8 +20,7 @@ pub(crate) fn run(args: &CheckArgs, output: Output) -> Result<ExitCode, Failure>
     let registry = Registry::standard();
     let mut examined = registry.examine(&source, &overrides);
     if let (true, Ok(project)) = (args.sandbox, &examined) {
-        let confine = |name: &str| Override::new(format!("fmu.{name}.isolation"), "sandbox", "--sandbox");
-        overrides.extend(project.given.fmus.iter().map(|fmu| confine(&fmu.name)));
+        overrides.extend(confine_all(project));
         examined = registry.examine(&source, &overrides);
     }
     let (system, errors, warnings) = match examined {
@@ -53,6 +52,7 @@ pub(crate) fn run(args: &CheckArgs, output: Output) -> Result<ExitCode, Failure>
             "ok": errors.is_empty() && bad_probes == 0,
             "errors": list(&errors),
             "warnings": list(&warnings),
+            "open_inputs": project.map(Project::open_inputs),
             "probes": args.probe.then_some(probes),
             "rates": rates,
         });

@@ -1,5 +1,6 @@
 //! `costep compare`: a matrix of runs against a reference.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use costep::pages::{ComparedRun, ComparisonPage, check_page_file, write_page};
@@ -7,13 +8,14 @@ use costep::{
     Code, Compared, Comparison, ComparisonEvent, Error, ExitClass, MethodSpec, Override, Project, Registry,
     RunFolder, RunReport, System, Verdict, head, reference_to_json,
 };
-use costep_core::quantity::{format_time, parse_time};
+use costep_core::quantity::{exact_time, format_time};
+use costep_experiments::parse_times;
 use costep_fmu_file::PrivateFolder;
 use serde_json::json;
 
 use crate::args::CompareArgs;
 use crate::failure::{Failure, to_json};
-use crate::phrases::{method_warning, show_warnings};
+use crate::phrases::{given_by, method_warning, show_warnings};
 use crate::progress::many_runs;
 use crate::stop;
 use crate::style::{BAD, FAINT, GOOD, Output, WARN, print, print_error, print_json};
@@ -43,11 +45,7 @@ pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<ExitCode, Failur
         comparison = comparison.only_possible();
     }
     // Before hours of work, not after them.
-    // A page draws what was recorded.
-    let unnamed = match (&args.out, &args.report) {
-        (None, Some(_)) => Some(private_folder()?),
-        _ => None,
-    };
+    let unnamed = folder_for_page(args.report.as_deref().filter(|_| args.out.is_none()))?;
     if let Some(folder) = args.out.as_deref().or(unnamed.as_ref().map(PrivateFolder::path)) {
         comparison = comparison.record(&RunFolder::lock(folder)?);
     }
@@ -63,12 +61,12 @@ pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<ExitCode, Failur
         ComparisonEvent::Done(_) => bar.inc(1),
     })?;
     bar.finish_and_clear();
+    if let Some(error) = nothing_possible(&compared) {
+        return Err(error.into());
+    }
     show(&compared, project, output)?;
     if let Some(file) = &args.report {
-        let (runs, reference) = (ComparedRun::of(&compared), compared.solution.as_ref());
-        let page = ComparisonPage { system: &system, runs: &runs, reference, command: &command() };
-        write_page(file, &page.page())?;
-        output.remark(&file.display().to_string());
+        report(file, &system, &compared, output)?;
     }
     if let Some(error) = &compared.stopped {
         return Ok(supervision::exit_code(error.code().entry().exit.code()));
@@ -76,10 +74,33 @@ pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<ExitCode, Failur
     Ok(supervision::exit_code(exit_code(&compared.reports, output)))
 }
 
-/// A folder for recordings that nobody has asked for; it goes with the process.
-fn private_folder() -> Result<PrivateFolder, Error> {
-    PrivateFolder::new()
-        .map_err(|cause| Error::new(Code::FileNotReadable, "cannot make a temporary folder").because(cause))
+/// Why nothing was run at all, if no method can be used here: the reason of the first one.
+fn nothing_possible(compared: &Compared) -> Option<Error> {
+    let [(_, error), ..] = &compared.not_possible[..] else { return None };
+    if !compared.reports.is_empty() || compared.stopped.is_some() {
+        return None;
+    }
+    let details = error.details();
+    let others = format!("none of the {} methods is possible here", compared.not_possible.len());
+    Some(match &details.cause {
+        Some(cause) => error.clone().because(format!("{others}; {cause}")),
+        None => error.clone().because(others),
+    })
+}
+
+/// A folder for recordings that nobody has asked for, if there is to be a page: it draws what was recorded. It goes with the process.
+pub(crate) fn folder_for_page(page: Option<&Path>) -> Result<Option<PrivateFolder>, Error> {
+    let folder = page.map(|_| PrivateFolder::new()).transpose();
+    folder.map_err(|cause| Error::new(Code::FileNotReadable, "cannot make a temporary folder").because(cause))
+}
+
+/// Writes the page of runs that were recorded.
+pub(crate) fn report(file: &Path, system: &System, compared: &Compared, output: Output) -> Result<(), Error> {
+    let (runs, reference) = (ComparedRun::of(compared), compared.solution.as_ref());
+    let page = ComparisonPage { system, runs: &runs, reference, command: &command() };
+    write_page(file, &page.page())?;
+    output.remark(&file.display().to_string());
+    Ok(())
 }
 
 /// A method that diverges is a result of a comparison, beside others that do not; a run that could not be done is not, and neither
@@ -152,7 +173,8 @@ fn not_possible(left_out: &[(String, Error)]) -> Vec<String> {
 
 fn methods(text: Option<&str>, registry: &Registry) -> Result<Vec<MethodSpec>, Error> {
     let Some(text) = text else { return Comparison::all_methods(registry) };
-    let methods = registry.methods().parse_list(text)?;
+    let given = |error: Error| given_by(error, &format!("--methods {text}"));
+    let methods = registry.methods().parse_list(text).map_err(given)?;
     if methods.is_empty() { Err(Error::new(Code::CommandLine, "no method is given")) } else { Ok(methods) }
 }
 
@@ -189,21 +211,21 @@ fn with_models(
 
 /// The first of the steps as that of the project, which then needs none of its own.
 fn first_step(text: Option<&str>) -> Option<Override> {
-    let first = text?.split(',').next()?.trim();
-    let good = parse_time(first).is_ok_and(|step| step > 0.0);
-    good.then(|| Override::new("step.size", first, format!("--steps {first}")))
+    let text = text?;
+    let first = *parse_times(text).ok()?.first()?;
+    Some(Override::new("step.size", exact_time(first), format!("--steps {text}")))
 }
 
 fn steps(text: Option<&str>, system: &System) -> Result<Vec<f64>, Error> {
     let Some(text) = text else { return Ok(vec![system.project().model.experiment.step]) };
-    let steps: Vec<f64> = text.split(',').map(parse_time).collect::<Result<_, _>>()?;
+    let steps = parse_times(text).map_err(|error| given_by(error, &format!("--steps {text}")))?;
     system.check_steps(&steps)?;
     Ok(steps)
 }
 
 /// The runs as a table for people.
 pub(crate) fn comparison_table(reports: &[RunReport], paper_error: bool) -> String {
-    let mut header = vec!["method", "step", "result", "eps_mono", "worst signal", "energy drift", "time"];
+    let mut header = vec!["method", "step", "result", "eps_mono", "worst error", "energy drift", "time"];
     if paper_error {
         header.insert(4, "max error");
     }

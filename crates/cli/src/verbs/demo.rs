@@ -5,7 +5,10 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use costep::{Code, Comparison, ComparisonEvent, Error, Project, Registry, RunReport, System, head};
+use costep::pages::check_page_file;
+use costep::{
+    Code, Comparison, ComparisonEvent, Error, Project, Registry, RunFolder, RunReport, System, head,
+};
 use costep_core::quantity::format_time;
 use serde_json::json;
 
@@ -14,19 +17,24 @@ use crate::failure::Failure;
 use crate::phrases::argument;
 use crate::style::{FAINT, Output, print_json, say};
 use crate::table::{Cell, number, percent, render, wall};
-use crate::verbs::compare::verdict;
+use crate::verbs::compare::{folder_for_page, report, verdict};
 
 /// The project the demo runs and leaves behind.
 const SYSTEM: &str = include_str!("demo_system.toml");
 const METHODS: [&str; 6] = ["zoh", "foh", "soh", "nepce", "mbcorr", "predictive"];
 
 pub(crate) fn run(args: &DemoArgs, output: Output) -> Result<ExitCode, Failure> {
+    args.report.as_deref().map_or(Ok(()), check_page_file)?;
     let file = args.out.join("system.toml");
     let is_new = write_project(&file)?;
     // The story is always told with the demo's own system, also when the folder holds an edited one.
     let system = System::from_toml(SYSTEM, &file, Registry::standard())?;
     let project = system.project();
-    let comparison = METHODS.into_iter().fold(Comparison::new(), Comparison::method);
+    let mut comparison = METHODS.into_iter().fold(Comparison::new(), Comparison::method);
+    let recordings = folder_for_page(args.report.as_deref())?;
+    if let Some(folder) = &recordings {
+        comparison = comparison.record(&RunFolder::lock(folder.path())?);
+    }
     let (start, mut reference_seconds) = (Instant::now(), None);
     let compared = system.compare_with(&comparison, &mut |event| {
         if let ComparisonEvent::Run(..) = event {
@@ -42,6 +50,9 @@ pub(crate) fn run(args: &DemoArgs, output: Output) -> Result<ExitCode, Failure> 
     } else {
         tell(project, reports, reference_seconds.unwrap_or(0.0))?;
         next(&args.out, is_new)?;
+    }
+    if let Some(file) = &args.report {
+        report(file, &system, &compared, output)?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -13,11 +13,16 @@ use crate::failure::{Failure, to_json};
 use crate::phrases::count;
 use crate::style::{Output, print, print_error, print_json, say};
 use crate::table::{Cell, render};
+use crate::verbs::plot::refuse_system;
 
 pub(crate) fn run(args: &ExportArgs, output: Output) -> Result<ExitCode, Failure> {
     if args.ssp {
         return write_ssp(args, output);
     }
+    refuse_system(
+        &args.file,
+        "`costep export DIR --to FILE`; `--ssp` writes the system itself, as a SystemStructure",
+    )?;
     let source = if args.file.is_dir() { args.file.join(costep::RECORDING) } else { args.file.clone() };
     let Some(target) = &args.to else { return list(&source, output) };
     let ending = target.extension().and_then(|ending| ending.to_str()).unwrap_or_default();

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::args::GraphArgs;
 use crate::failure::Failure;
-use crate::phrases::count;
+use crate::phrases::{argument, count};
 use crate::style::{Output, print_json};
 
 /// More blocks than this make no picture.
@@ -25,7 +25,10 @@ pub(crate) fn run(args: &GraphArgs, output: Output) -> Result<ExitCode, Failure>
     let target = args.out.clone().unwrap_or_else(|| default_file(project));
     if target.extension().is_none_or(|ending| ending != "svg") {
         let message = format!("`{}` does not end in .svg", target.display());
-        return Err(Error::new(Code::CommandLine, message).into());
+        let named = target.with_extension("svg");
+        return Err(Error::new(Code::CommandLine, message)
+            .hint(format!("write `--out {}`", argument(&named)))
+            .into());
     }
     write_file(&target, system.diagram().to_svg().as_bytes())?;
     let named = |loops: Vec<Vec<String>>| json!(loops);

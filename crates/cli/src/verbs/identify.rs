@@ -4,12 +4,15 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
-use costep::{Code, Error, MethodSpec, ModelFile, Run, identifying_method, unwritable};
+use costep::{
+    Code, Error, MethodSpec, ModelFile, Run, check_model_file, identified_to_json, identifying_method,
+    unwritable,
+};
 use costep_analysis::Excitation;
 use costep_core::Result;
 use costep_core::quantity::format_time;
-use costep_ident::{NamedModel, StoredModels};
-use serde_json::json;
+use costep_ident::NamedModel;
+use serde_json::{Value, json};
 
 use crate::args::IdentifyArgs;
 use crate::failure::Failure;
@@ -25,7 +28,7 @@ pub(crate) fn run(args: &IdentifyArgs, output: Output) -> Result<ExitCode, Failu
     let system = args.system.open(overrides.collect())?;
     let project = system.project();
     let method = identifying_method(project, system.registry(), args.coupling.method.as_deref())?;
-    check_target(&args.out)?;
+    check_model_file(&args.out)?;
     if let Some(code) = supervision::elsewhere(project, None, None, output)? {
         return Ok(code);
     }
@@ -54,45 +57,11 @@ fn doubts(model: &NamedModel) -> Vec<Error> {
     poor.into_iter().chain(dependent).collect()
 }
 
-/// Whether the file may be written: said before hours of work, not after them.
-fn check_target(file: &Path) -> Result<()> {
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-    if folder.is_some_and(|folder| !folder.is_dir()) {
-        let error = Error::new(Code::FileNotReadable, "cannot write").in_file(file);
-        return Err(error.because("its folder does not exist"));
-    }
-    if file.exists() && StoredModels::read(file).is_err() {
-        return Err(Error::new(Code::Exists, "this file is not a file of identified models")
-            .in_file(file)
-            .hint("choose another name, or remove it"));
-    }
-    Ok(())
-}
-
 fn show(models: &ModelFile, method: &MethodSpec, args: &IdentifyArgs, output: Output) -> Result<()> {
     if output.json {
-        let model = |model: &NamedModel| {
-            json!({
-                "part": model.part,
-                "inputs": model.inputs,
-                "outputs": model.outputs,
-                "eps_si": model.eps_si.is_finite().then_some(model.eps_si),
-                "eps_hold": model.eps_hold.is_finite().then_some(model.eps_hold),
-                "excitation_order": model.excitation_order,
-                "needed_order": model.needed_order,
-                "dependent_outputs": model.dependent_outputs,
-            })
-        };
-        return print_json(&json!({
-            "system": models.system,
-            "method": method.label(),
-            "source": models.source,
-            "n": models.n,
-            "m": models.m,
-            "h": models.step,
-            "file": args.out.display().to_string(),
-            "models": models.models.iter().map(model).collect::<Vec<_>>(),
-        }));
+        let mut object = identified_to_json(models, method);
+        object.insert("file".into(), json!(args.out.display().to_string()));
+        return print_json(&Value::Object(object));
     }
     let row = |model: &NamedModel| {
         let count = |names: &[String]| Cell::new(names.len().to_string());

@@ -4,14 +4,19 @@ use std::process::ExitCode;
 
 use costep_core::quantity::format_time;
 use costep_fmi::required_functions;
-use costep_fmu_file::{Causality, CoSimulation, Finding, Fmu, Interface, ModelDescription, Severity};
+use costep_fmu_file::settings::allowed;
+use costep_fmu_file::{
+    Causality, CoSimulation, Finding, Fmu, Interface, ModelDescription, Number, Severity, Values, Variable,
+    short,
+};
 use costep_import::Format;
 use serde_json::{Value, json};
 
 use crate::args::InspectArgs;
 use crate::failure::Failure;
 use crate::phrases::count;
-use crate::style::{BAD, GOOD, Output, STRONG, WARN, paint, print_json, say};
+use crate::style::{BAD, GOOD, Output, STRONG, WARN, paint, print, print_json, say};
+use crate::table::{Cell, render};
 use crate::verbs::{inspect_project, inspect_ssp};
 
 pub(crate) fn run(args: &InspectArgs, output: Output) -> Result<ExitCode, Failure> {
@@ -71,11 +76,12 @@ fn card(fmu: &Fmu) -> Result<(), Failure> {
     let tool = description.origin.generation_tool.as_deref().unwrap_or("an unknown tool");
     let platforms: Vec<_> = fmu.platforms().into_iter().map(|platform| platform.folder).collect();
     say!(
-        "{}    FMI {} {}   \"{}\" by {tool}   platforms: {}",
+        "{}    FMI {} {}   \"{}\" by {}   platforms: {}",
         paint(STRONG, fmu.path().display()),
         description.fmi_version_text,
         kinds(description).join(" and "),
         description.model_name,
+        tool.strip_prefix("by ").unwrap_or(tool),
         if platforms.is_empty() { "none".into() } else { platforms.join(" ") },
     )?;
     let abilities = abilities(description);
@@ -92,48 +98,99 @@ fn card(fmu: &Fmu) -> Result<(), Failure> {
         experiment.tolerance.map_or_else(|| "-".into(), |tolerance| format!("{tolerance:e}")),
     )?;
     say!("states   {}", description.number_of_states())?;
-    for (title, causality) in
-        [("inputs", Causality::Input), ("outputs", Causality::Output), ("set", Causality::Parameter)]
-    {
-        let signals = || description.with_causality(causality);
-        let names: Vec<_> = signals().take(SHOWN).map(|i| signal(description, i)).collect();
-        say!("{title:<8} {}", shortened(&names, signals().count()))?;
+    for (title, roles) in LISTED {
+        let variables: Vec<usize> = roles.iter().flat_map(|role| description.with_causality(*role)).collect();
+        if variables.is_empty() {
+            say!("{title:<8} none")?;
+            continue;
+        }
+        say!("{title}")?;
+        let rows: Vec<_> = variables.iter().take(SHOWN).map(|i| row(description, *i)).collect();
+        print(&render(&["name", "type", "unit", "start", "range", "meaning"], &rows))?;
+        if let rest @ 1.. = variables.len() - rows.len() {
+            say!("  and {rest} more (--json lists all)")?;
+        }
     }
     Ok(())
 }
 
-/// A variable with its unit and, for outputs, the inputs with direct feedthrough to it.
-fn signal(description: &ModelDescription, index: usize) -> String {
+/// What is listed, under which title.
+const LISTED: [(&str, &[Causality]); 3] = [
+    ("inputs", &[Causality::Input]),
+    ("outputs", &[Causality::Output]),
+    ("set", &[Causality::StructuralParameter, Causality::Parameter]),
+];
+
+/// A variable as a line of the table. Types are those of FMI 3.0, in all versions.
+fn row(description: &ModelDescription, index: usize) -> Vec<Cell> {
     let variable = &description.variables()[index];
-    let unit = variable.attributes.unit.as_deref().filter(|unit| !unit.is_empty());
-    let mut text = match unit {
-        Some(unit) => format!("{} [{unit}]", variable.name),
-        None => variable.name.clone(),
+    let attributes = &variable.attributes;
+    let unit = attributes.unit.as_deref().filter(|unit| !unit.is_empty());
+    let size = if variable.is_array() { format!(" x {}", variable.elements) } else { String::new() };
+    let range = match (attributes.min, attributes.max) {
+        (None, None) => "-".into(),
+        (min, max) => allowed(min, max),
     };
-    if variable.causality == Causality::Output {
-        let inputs: Vec<_> = description.with_causality(Causality::Input).collect();
-        let direct = &description.feedthrough(&inputs, &[index])[0];
-        let name = |j: &usize| description.variables()[inputs[*j]].name.as_str();
-        let names: Vec<_> = direct.iter().take(SHOWN).map(name).collect();
-        let more = match direct.len() - names.len() {
-            0 => String::new(),
-            rest => format!(" and {rest} more"),
-        };
-        if !names.is_empty() {
-            text += &format!(" (direct: {}{more})", names.join(", "));
-        }
-    }
-    text
+    let meaning: Vec<String> = [
+        items(description, variable),
+        variable.description.as_deref().map(short),
+        direct(description, index),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    vec![
+        Cell::new(short(&variable.name)),
+        Cell::new(format!("{}{size}", variable.kind)),
+        Cell::new(unit.map_or_else(|| "-".into(), short)),
+        Cell::new(variable.start.as_ref().map_or_else(|| "-".into(), shown)),
+        Cell::new(range),
+        Cell::new(meaning.join("; ")),
+    ]
 }
 
-/// The first names of so many.
-fn shortened(names: &[String], all: usize) -> String {
-    let (shown, rest) = (names.join("   "), all - names.len());
-    match (names.is_empty(), rest) {
-        (true, _) => "none".into(),
-        (_, 0) => shown,
-        _ => format!("{shown}   and {rest} more (--json lists all)"),
+/// Start values, of an array the first few.
+fn shown(values: &Values) -> String {
+    const FEW: usize = 4;
+    let mut words: Vec<String> = match values {
+        Values::String(words) => words.iter().take(FEW).map(|word| format!("\"{}\"", short(word))).collect(),
+        Values::Boolean(words) => words.iter().take(FEW).map(bool::to_string).collect(),
+        Values::Binary(_) => vec!["bytes".into()],
+        numbers => (0..numbers.len().min(FEW)).filter_map(|i| numbers.number(i)).map(as_written).collect(),
+    };
+    if values.len() > FEW {
+        words.push("...".into());
     }
+    words.join(" ")
+}
+
+fn as_written(number: f64) -> String {
+    Number::Float(number).to_string()
+}
+
+/// The items of an enumeration with their values.
+fn items(description: &ModelDescription, variable: &Variable) -> Option<String> {
+    let declared = &description.types[variable.declared_type?];
+    let shown =
+        declared.items.iter().take(SHOWN).map(|item| format!("{} = {}", short(&item.name), item.value));
+    let more = (declared.items.len() > SHOWN).then(|| "...".to_owned());
+    (!declared.items.is_empty()).then(|| shown.chain(more).collect::<Vec<_>>().join(", "))
+}
+
+/// The inputs with direct feedthrough to an output.
+fn direct(description: &ModelDescription, index: usize) -> Option<String> {
+    if description.variables()[index].causality != Causality::Output {
+        return None;
+    }
+    let inputs: Vec<_> = description.with_causality(Causality::Input).collect();
+    let direct = &description.feedthrough(&inputs, &[index])[0];
+    let name = |j: &usize| short(&description.variables()[inputs[*j]].name);
+    let names: Vec<_> = direct.iter().take(SHOWN).map(name).collect();
+    let more = match direct.len() - names.len() {
+        0 => String::new(),
+        rest => format!(" and {rest} more"),
+    };
+    (!names.is_empty()).then(|| format!("direct: {}{more}", names.join(", ")))
 }
 
 fn list(findings: &[Finding]) -> Result<(), Failure> {
@@ -158,6 +215,11 @@ fn to_json(fmu: &Fmu, findings: &[Finding]) -> Value {
                 "value_reference": variable.value_reference,
                 "type": format!("{:?}", variable.kind),
                 "unit": variable.attributes.unit.as_deref(),
+                "start": variable.start.as_ref().map(start_to_json),
+                "min": variable.attributes.min.map(|min| min.to_f64()),
+                "max": variable.attributes.max.map(|max| max.to_f64()),
+                "items": items_to_json(description, variable),
+                "description": variable.description.as_deref(),
             })
         };
         description.with_causality(causality).map(describe).collect()
@@ -186,6 +248,30 @@ fn to_json(fmu: &Fmu, findings: &[Finding]) -> Value {
         "inputs": variables(Causality::Input),
         "outputs": variables(Causality::Output),
         "parameters": variables(Causality::Parameter),
+        "structural_parameters": variables(Causality::StructuralParameter),
         "findings": findings,
     })
+}
+
+/// The start value, of an array all that are written.
+fn start_to_json(values: &Values) -> Value {
+    let mut all: Vec<Value> = match values {
+        Values::String(words) => words.iter().map(|word| json!(word)).collect(),
+        Values::Boolean(words) => words.iter().map(|word| json!(word)).collect(),
+        Values::Binary(bytes) => bytes.iter().map(|bytes| json!(bytes)).collect(),
+        Values::Float64(_) | Values::Float32(_) => {
+            (0..values.len()).map(|i| json!(values.number(i))).collect()
+        }
+        whole => (0..whole.len()).map(|i| json!(whole.number(i).map(|number| number as i64))).collect(),
+    };
+    if all.len() == 1 { all.remove(0) } else { json!(all) }
+}
+
+/// Names and values of the items of an enumeration; nothing of other types.
+fn items_to_json(description: &ModelDescription, variable: &Variable) -> Value {
+    let declared = variable.declared_type.map(|at| &description.types[at]);
+    match declared.filter(|declared| !declared.items.is_empty()) {
+        None => Value::Null,
+        Some(declared) => declared.items.iter().map(|item| (item.name.clone(), json!(item.value))).collect(),
+    }
 }

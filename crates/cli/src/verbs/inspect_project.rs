@@ -59,7 +59,7 @@ fn outcome(recording: Option<&Summary>) -> ExitCode {
     damage.map_or(ExitCode::SUCCESS, |damage| ExitCode::from(damage.code().entry().exit.code()))
 }
 
-/// Project and recording of a path. In the folder of a run its own copy of the project counts.
+/// Project and recording of a path. In the folder of a run that has no project of its own, the copy of the project counts.
 fn find(path: &Path) -> Result<(Option<PathBuf>, Option<PathBuf>), Error> {
     if !path.is_dir() {
         let is_project = path.extension().is_some_and(|extension| extension == "toml");
@@ -67,7 +67,7 @@ fn find(path: &Path) -> Result<(Option<PathBuf>, Option<PathBuf>), Error> {
         return Ok(if is_project { (file, None) } else { (None, file) });
     }
     let existing = |name: &str| Some(path.join(name)).filter(|file| file.is_file());
-    let found = (existing(PROJECT_COPY).or_else(|| existing("system.toml")), existing(RECORDING));
+    let found = (existing("system.toml").or_else(|| existing(PROJECT_COPY)), existing(RECORDING));
     if found == (None, None) {
         let message = "the folder contains neither a project nor a recording";
         return Err(Error::new(Code::FileNotReadable, message).in_file(path).hint(
@@ -114,11 +114,11 @@ fn project_card(project: &Project) -> Result<(), Error> {
     for part in &project.model.parts {
         let description = part.description();
         say!(
-            "part     {}   {}   {} inputs, {} outputs",
+            "part     {}   {}   {}, {}",
             description.name,
             origin(project, &description.name),
-            description.inputs.len(),
-            description.outputs.len(),
+            count(description.inputs.len(), "input"),
+            count(description.outputs.len(), "output"),
         )?;
     }
     for group in &project.groups {

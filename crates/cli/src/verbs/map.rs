@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use super::doe::run_missing;
 use crate::args::MapArgs;
 use crate::failure::Failure;
-use crate::phrases::show_warnings;
+use crate::phrases::{count, given_by, show_warnings};
 use crate::style::{FAINT, Output, print, print_json, say};
 use crate::supervision;
 use crate::table::{Cell, number, render, wall};
@@ -73,13 +73,12 @@ fn plan(args: &MapArgs) -> Result<Plan, Vec<Error>> {
                 }
             }
         }
-        Some(Err(error)) => errors.push(error),
+        Some(Err(error)) => {
+            let text = args.methods.as_deref().unwrap_or_default();
+            errors.push(given_by(error, &format!("--methods {text}")));
+        }
         None => {}
     }
-    let given_by = |error: Error, flag: &str| match error.details().cause.clone() {
-        Some(cause) => error.because(format!("{cause}; given by `{flag}`")),
-        None => error.because(format!("given by `{flag}`")),
-    };
     for vary in &args.vary {
         let flag = format!("--vary {vary}");
         let Some((name, range)) = vary.split_once('=') else {
@@ -179,8 +178,9 @@ fn conclude(
             region.across
         )?;
     }
-    for (code, count) in failures(rows) {
-        output.remark(&format!("{count} runs failed with {code}: `costep explain {code}`"));
+    for (code, failed) in failures(rows) {
+        let runs = count(failed, "run");
+        output.remark(&format!("{runs} failed with {code}: `costep explain {code}`"));
     }
     files.iter().for_each(|file| output.remark(&file.display().to_string()));
     Ok(())

@@ -20,6 +20,9 @@ use crate::style::{Output, print_error, print_json, say};
 const PROJECT: &str = "system.toml";
 
 pub(crate) fn run(args: &NewArgs, output: Output) -> Result<ExitCode, Failure> {
+    if args.dir.is_file() {
+        return Err(folder_is_missing(args).into());
+    }
     let file = args.dir.join(PROJECT);
     if file.exists() {
         let error = Error::new(Code::Exists, format!("`{}` exists", file.display()));
@@ -44,6 +47,14 @@ pub(crate) fn run(args: &NewArgs, output: Output) -> Result<ExitCode, Failure> {
     let project = args.dir.file_name().map_or_else(|| "system".into(), |name| name.to_string_lossy());
     write_new(&file, new_project(&project, &described).as_bytes())?;
     report(&file, output)
+}
+
+/// The error of a file where the new folder should be named.
+fn folder_is_missing(args: &NewArgs) -> Error {
+    let files: Vec<_> = [&args.dir].into_iter().chain(&args.fmus).map(|file| argument(file)).collect();
+    Error::new(Code::Exists, format!("`{}` is a file, not a new folder", args.dir.display()))
+        .because("the first argument is the folder to make")
+        .hint(format!("`costep new rig {}`", files.join(" ")))
 }
 
 /// Opens every FMU, and reports all that cannot be.

@@ -87,6 +87,17 @@ pub(crate) fn write_picture(
     }
 }
 
+/// An error if a system is named where a recording is wanted; `then` is what to do with the recording of a run.
+pub(crate) fn refuse_system(path: &Path, then: &str) -> Result<(), Error> {
+    const SYSTEMS: [&str; 5] = ["toml", "fmu", "ssp", "ssd", "msim"];
+    if !path.extension().is_some_and(|ending| SYSTEMS.iter().any(|known| ending == *known)) || path.is_dir() {
+        return Ok(());
+    }
+    let hint = format!("`costep run {} --out DIR` runs it, then {then}", argument(path));
+    let message = format!("`{}` is a system, not a recording", path.display());
+    Err(Error::new(Code::NotARecording, message).in_file(path).hint(hint))
+}
+
 /// A recording and which of its signals are wanted.
 struct Recorded {
     file: PathBuf,
@@ -106,13 +117,11 @@ impl Recorded {
                 .in_file(path)
                 .hint(hint));
         }
-        if file
-            .extension()
-            .is_some_and(|ending| ["toml", "fmu", "ssp", "ssd", "msim"].iter().any(|known| ending == *known))
+        refuse_system(path, "`costep plot DIR`")?;
+        if let (Some(from), Some(to)) = (args.from, args.to)
+            && from > to
         {
-            let hint = format!("`costep run {} --out DIR` runs it, then `costep plot DIR`", argument(path));
-            let message = format!("`{}` is a system, not a recording", path.display());
-            return Err(Error::new(Code::NotARecording, message).in_file(path).hint(hint));
+            return Err(Error::new(Code::CommandLine, "`--from` is later than `--to`").hint("exchange them"));
         }
         let (mut signals, mut left_out) = (Vec::new(), 0);
         let choose = |columns: &[Column], metadata: &BTreeMap<String, String>| {

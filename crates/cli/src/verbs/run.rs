@@ -19,7 +19,7 @@ use crate::live::Live;
 use crate::messages;
 use crate::phrases::{argument, convergence_warning, count, method_warning, show_warnings, trials_warning};
 use crate::progress::RunProgress;
-use crate::stop;
+use crate::stop::{self, Deadline};
 use crate::style::{BAD, GOOD, Output, WARN, paint, print_error, print_json, say};
 use crate::supervision;
 use crate::table::{number, percent, reference_note, wall};
@@ -28,7 +28,7 @@ use crate::verbs::report::{command, write_run_page};
 pub(crate) fn run(args: &RunArgs, output: Output) -> Result<ExitCode, Failure> {
     args.report.as_deref().map_or(Ok(()), check_page_file)?;
     let overrides = args.coupling.overrides().into_iter().chain(args.control.overrides());
-    let system = args.system.open(overrides.collect())?;
+    let system = args.system.open_confined(overrides.collect(), args.sandbox)?;
     let project = system.project();
     let folder =
         (!args.limits.no_record).then(|| args.out.clone().unwrap_or_else(|| default_folder(project)));
@@ -65,8 +65,10 @@ fn run_here(
         run = run.record(folder);
     }
     stop::listen();
+    let starting = deadline(project, &args.limits, output);
     let simulation = system.start(run).inspect_err(|_| messages::flush())?;
-    go(project, simulation, folder.as_ref(), output)
+    drop(starting);
+    go(project, (simulation, deadline(project, &args.limits, output)), folder.as_ref(), output)
 }
 
 pub(crate) fn resume(args: &ResumeArgs, output: Output) -> Result<ExitCode, Failure> {
@@ -78,6 +80,7 @@ pub(crate) fn resume(args: &ResumeArgs, output: Output) -> Result<ExitCode, Fail
     let folder = RunFolder::lock(&args.dir)?;
     messages::listen(Some(FmuLogs::go_on(folder.path())), output);
     stop::listen();
+    let starting = deadline(project, &args.limits, output);
     let simulation = Simulation::resume_system(&system, &folder, limited(&args.limits))
         .inspect_err(|_| messages::flush())?;
     if let Some((file, was_complete)) = simulation.resumed_from() {
@@ -87,7 +90,13 @@ pub(crate) fn resume(args: &ResumeArgs, output: Output) -> Result<ExitCode, Fail
             output.remark("the run is already complete: steps after its last checkpoint are computed again");
         }
     }
-    go(project, simulation, Some(&folder), output)
+    drop(starting);
+    go(project, (simulation, deadline(project, &args.limits, output)), Some(&folder), output)
+}
+
+/// For native systems, at the start and in the run by itself: those with FMUs have somebody who watches them.
+fn deadline(project: &Project, limits: &LimitArgs, output: Output) -> Deadline {
+    Deadline::begin(limits.time_limit.filter(|_| project.given.fmus.is_empty()), output.json)
 }
 
 /// Settings that `run` and `resume` share.
@@ -98,7 +107,7 @@ fn limited(limits: &LimitArgs) -> Run {
 
 fn go(
     project: &Project,
-    mut simulation: Simulation,
+    (mut simulation, deadline): (Simulation, Deadline),
     folder: Option<&RunFolder>,
     output: Output,
 ) -> Result<ExitCode, Failure> {
@@ -119,6 +128,7 @@ fn go(
         }),
         false => simulation.run(),
     };
+    drop(deadline);
     progress.finish();
     // What has turned out on the way.
     let new = simulation.engine().warnings().filter(|warning| !known.iter().any(|known| known == warning));
@@ -128,6 +138,7 @@ fn go(
     simulation.close()?;
     let outcome = simulation.finish().inspect_err(|_| messages::flush())?;
     messages::flush();
+    outcome.report.conclusions.iter().for_each(|warning| output.remark(&warning.to_string()));
     if let Some(error) = &outcome.no_checkpoints {
         output.remark(&format!("no checkpoints: {}", error.details().message));
     }
@@ -221,14 +232,23 @@ fn run_object(
     object
 }
 
+/// A factor with as many digits as it deserves: `0.527`, `38.6`, `1280574`.
+fn real_time_factor(factor: f64) -> String {
+    match factor {
+        f if f < 10.0 => format!("{f:.3}"),
+        f if f < 1000.0 => format!("{f:.1}"),
+        f => format!("{f:.0}"),
+    }
+}
+
 fn print_verdict(project: &Project, outcome: &Outcome) -> Result<(), Error> {
     let (report, work) = (&outcome.report, &outcome.report.work);
     let simulated = outcome.to - outcome.from;
     say!(
-        "done in {}   {}   {:.3}x real time",
+        "done in {}   {}   {}x real time",
         wall(work.wall_s),
         count(work.macro_steps, "macro step"),
-        simulated / work.wall_s.max(1e-9),
+        real_time_factor(simulated / work.wall_s.max(1e-9)),
     )?;
     for steps in work.control_line().into_iter().chain(work.division_line()) {
         say!("steps    {steps}")?;

@@ -6,10 +6,12 @@ use costep::{
 };
 use costep_core::Result;
 use costep_core::quantity::{format_time, parse_time};
+use costep_experiments::parse_times;
 use costep_report::{Axis, Figure, Panel, Series};
 use indicatif::ProgressBar;
 
 use crate::args::StabilityArgs;
+use crate::phrases::given_by;
 use crate::progress::many_runs;
 use crate::stop;
 use crate::style::{BAD, FAINT, GOOD, Output, STRONG, paint, print_json, say};
@@ -24,7 +26,7 @@ const LEAST_SHARE: f64 = 0.01;
 pub(super) fn run(system: &System, args: &StabilityArgs, output: Output) -> Result<()> {
     let mut question = StabilityQuestion::around(system.project().equal_step());
     if let Some(text) = &args.steps {
-        question.steps = text.split(',').map(|step| parse_time(step.trim())).collect::<Result<_>>()?;
+        question.steps = parse_times(text).map_err(|error| given_by(error, &format!("--steps {text}")))?;
         question.steps.sort_by(f64::total_cmp);
     }
     question.at = args.at.as_deref().map(parse_time).transpose()?;

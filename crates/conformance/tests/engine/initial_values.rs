@@ -151,9 +151,11 @@ fn auto_iterates_loops_of_parts_that_can_go_back() {
     assert!(remark.starts_with("iqn-ils") && remark.contains("a.y0 -> b.u0 -> b.y0 -> a.u0"), "{remark}");
     let engine = Engine::new(system(&[(0, 1)])).unwrap();
     assert!(engine.remarks().next().unwrap().starts_with("identified"));
-    // The same where steps vary, but nothing is learnt there.
-    let varying = |connections: &[(usize, usize)], rollback: bool| {
+    // The same where steps vary, but for held inputs.
+    let varying = |connections: &[(usize, usize)], rollback: bool, order: usize| {
         let mut system = system(connections);
+        let takes = |part| Restricted::new(part).describe(|of| of.input_order = order).boxed();
+        system.subsystems = system.subsystems.into_iter().map(takes).collect();
         if !rollback {
             let rigid = |part| Restricted::new(part).without_rollback().boxed();
             system.subsystems = system.subsystems.into_iter().map(rigid).collect();
@@ -164,12 +166,13 @@ fn auto_iterates_loops_of_parts_that_can_go_back() {
         let engine = Engine::with_control(system, control).unwrap();
         engine.remarks().next().unwrap().to_owned()
     };
-    for (connections, rollback, picked) in [
-        (&[(0, 1), (1, 0)][..], true, "iqn-ils"),
-        (&[(0, 1), (1, 0)], false, "nepce"),
-        (&[(0, 1)], true, "nepce"),
+    for (connections, rollback, order, picked) in [
+        (&[(0, 1), (1, 0)][..], true, 1, "iqn-ils"),
+        (&[(0, 1), (1, 0)], false, 1, "identified:form=ramp"),
+        (&[(0, 1), (1, 0)], false, 0, "nepce"),
+        (&[(0, 1)], true, 0, "nepce"),
     ] {
-        let remark = varying(connections, rollback);
+        let remark = varying(connections, rollback, order);
         assert!(remark.starts_with(picked), "{remark}");
     }
 }

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use costep_core::{
-    AfterStep, Code, CouplingMethod, Experiment, InputPolynomials, Interval, Request, Restricted, Result,
-    Signals, StepContext, StepLengths, Subsystem, SystemView, Verdict,
+    AfterStep, Code, CouplingMethod, Experiment, InputPolynomials, Interval, LengthDemand, Request,
+    Restricted, Result, Signals, StepContext, StepLengths, Subsystem, SystemView, Verdict,
 };
 use costep_engine::{Engine, Flow, StepControl, System};
 use costep_integrate::{Integrated, Solver};
@@ -22,7 +22,7 @@ fn variants() -> impl Iterator<Item = MethodSpec> {
 
 /// Whether a method can do without steps of one length.
 fn takes_any_step(method: &MethodSpec) -> bool {
-    !method.build().request().equal_steps
+    method.build().request().lengths < LengthDemand::Equal
 }
 
 /// Greatest error of each output in the second half of a run against the system solved as one.

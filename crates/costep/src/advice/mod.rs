@@ -1,6 +1,8 @@
 //! Which method, at which step, for an error: methods and steps are tried within a budget of wall time, the cheapest first.
 
+mod calls;
 mod holds;
+mod json;
 mod lattice;
 mod refined;
 mod search;
@@ -311,11 +313,12 @@ impl System {
         };
         if let Err(error) = advice.find(self, &mut search, advising) {
             match error.code() {
-                Code::Stopped | Code::TimeLimit => advice.ended = Some(error),
+                Code::Stopped | Code::TimeLimit | Code::Hung => advice.ended = Some(error),
                 _ => return Err(error),
             }
         }
         advice.warnings.append(&mut search.yardstick.warnings);
+        advice.warnings.extend(search.hung.iter().map(|(trial, error)| hung(trial, error)));
         (advice.trials, advice.left_out) = (search.trials, search.left_out);
         advice.not_possible = search.not_possible;
         advice.wall_s = start.elapsed().as_secs_f64();
@@ -362,6 +365,12 @@ impl Advice {
         self.wishes = wishes::find(search, &choice)?;
         Ok(())
     }
+}
+
+/// What is said of a trial in which an FMU did not return.
+fn hung(trial: &str, error: &Error) -> Error {
+    let message = format!("{trial}: {}", error.details().message);
+    Error::new(Code::TrialHung, message).because("longer steps were not tried after that")
 }
 
 fn check(system: &System, advising: &Advising) -> Result<()> {

@@ -58,7 +58,9 @@ impl WallTime {
             let (report, _) = measured_run(project, &choice, against, None, waiting);
             let (steps, wall) = (report.work.macro_steps, report.work.wall_s);
             match report.error {
-                Some(error) if steps == 0 || !is_of_the_system(&error) => Err(error),
+                Some(error) if steps == 0 || error.code() == Code::Hung || !is_of_the_system(&error) => {
+                    Err(error)
+                }
                 // How long a step takes, a run that diverges shows as well.
                 Some(_) => Ok((steps as f64, wall, false)),
                 None => Ok((steps as f64, wall, true)),

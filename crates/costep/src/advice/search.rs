@@ -7,6 +7,7 @@ use costep_core::quantity::{exact_time, format_time};
 use costep_core::{Code, Error, Experiment, Result};
 use costep_methods::MethodSpec;
 
+use super::calls::CallsPerStep;
 use super::lattice::{self, CLOSE, COARSE};
 use super::yardstick::{Measured, Yardstick};
 use super::{Advising, MacroSteps, Trial};
@@ -24,6 +25,8 @@ const FALLS: f64 = 0.8;
 const MOST_STALLS: u32 = 4;
 /// So many trials of a method that fail without another one that came to its end are enough.
 const MOST_FAILURES: u32 = 4;
+/// An FMU that hangs in so many trials ends the search: each of them costs what a call may take.
+const MOST_HANGS: usize = 3;
 /// Errors fall at most by the order of a method and this: only such as are no more than visible are extrapolated.
 const EXTRA_ORDER: i32 = 1;
 const LEAST_ORDER: i32 = 2;
@@ -32,8 +35,8 @@ const EXTRAPOLATED: f64 = 0.1;
 /// A method that takes part.
 pub(super) struct Contender {
     pub(super) method: MethodSpec,
-    /// Calls and wall time per macro step, as far as known.
-    calls_per_step: f64,
+    /// Calls per macro step, as far as known.
+    calls: CallsPerStep,
     wall_per_step: f64,
     /// The next step of the first look.
     next: usize,
@@ -61,6 +64,10 @@ pub(super) struct Search<'a> {
     pub(super) best: Option<Found>,
     /// What could not be tried for want of time.
     pub(super) left_out: Vec<String>,
+    /// Trials in which an FMU did not return from a call.
+    pub(super) hung: Vec<(String, Error)>,
+    /// The shortest step in one of these: an FMU that hangs with one method may well do so with another.
+    hangs_at: f64,
     coarse: Vec<f64>,
     /// Only steps that go into the run without a rest can be measured.
     only_whole: bool,
@@ -81,7 +88,7 @@ impl<'a> Search<'a> {
         let coarse = lattice::steps(COARSE, lattice::shortest(span, inner), lattice::longest(span));
         let contender = |method: MethodSpec| Contender {
             method,
-            calls_per_step: parts,
+            calls: CallsPerStep::new(parts),
             wall_per_step: 0.0,
             next: 0,
             last: None,
@@ -100,6 +107,8 @@ impl<'a> Search<'a> {
             best: None,
             not_possible: Vec::new(),
             left_out: Vec::new(),
+            hung: Vec::new(),
+            hangs_at: f64::INFINITY,
             coarse,
             only_whole: false,
             progress,
@@ -137,24 +146,22 @@ impl<'a> Search<'a> {
         let Experiment { start, stop, .. } = self.system.project.model.experiment;
         let longest = lattice::longest(stop - start);
         let all = lattice::steps(CLOSE, lattice::shortest(stop - start, None), longest);
-        let mut open: Vec<(f64, usize, f64)> = Vec::new();
-        for i in (0..self.contenders.len()).filter(|i| !self.contenders[*i].is_out) {
-            let predicted = all.iter().map(|step| (self.predicted(i, *step), i, *step));
-            open.extend(predicted.filter(|(calls, ..)| (cost / WINDOW..cost / SAME_COST).contains(calls)));
-        }
-        open.sort_by(|a, b| a.0.total_cmp(&b.0));
-        for (calls, i, step) in open {
-            if self.best.is_some_and(|best| calls > SAME_COST * self.cost(best)) {
-                break;
-            }
-            if self.contenders[i].is_out || self.is_hopeless(i, step) {
-                continue;
-            }
+        let of_all = |i: usize| all.iter().map(move |step| (i, *step));
+        let mut open: Vec<(usize, f64)> = (0..self.contenders.len()).flat_map(of_all).collect();
+        loop {
+            // What a trial has shown changes what others are expected to cost.
+            let most = self.best.map_or(cost, |best| SAME_COST * self.cost(best)).min(cost / SAME_COST);
+            let expected = open.iter().enumerate().filter_map(|(k, (i, step))| {
+                let calls = self.predicted(*i, *step);
+                let is_tried = !self.contenders[*i].is_out && (cost / WINDOW..most).contains(&calls);
+                (is_tried && !self.is_hopeless(*i, *step)).then_some((k, calls))
+            });
+            let Some((k, _)) = expected.min_by(|a, b| a.1.total_cmp(&b.1)) else { return Ok(()) };
+            let (i, step) = open.swap_remove(k);
             if let Some(trial) = self.attempt(i, step, false)? {
                 self.take(i, trial, CLOSE)?;
             }
         }
-        Ok(())
     }
 
     /// Takes a trial over that has the error, if it is no accident and better than the best one. Whether it is no accident.
@@ -181,7 +188,7 @@ impl<'a> Search<'a> {
 
     /// Calls that a trial is expected to take.
     fn predicted(&self, contender: usize, step: f64) -> f64 {
-        self.steps(step) * self.contenders[contender].calls_per_step
+        self.steps(step) * self.contenders[contender].calls.at(step)
     }
 
     fn steps(&self, step: f64) -> f64 {
@@ -235,7 +242,7 @@ impl<'a> Search<'a> {
         let label = self.contenders[contender].method.label();
         let steps = MacroSteps::Equal(step);
         let known = self.trials.iter().position(|trial| trial.method == label && trial.steps == steps);
-        if known.is_some() || self.only_whole && !self.is_whole(step) {
+        if known.is_some() || self.only_whole && !self.is_whole(step) || step >= self.hangs_at {
             return Ok(known);
         }
         if !self.has_time_for(self.steps(step) * self.contenders[contender].wall_per_step) {
@@ -260,6 +267,14 @@ impl<'a> Search<'a> {
             }
         }
         self.learn(contender, step, &report, kind)
+    }
+
+    /// Remembers a trial in which an FMU hung. After some of them it is to blame, not the step.
+    fn hang(&mut self, contender: usize, step: f64, error: &Error) -> Result<Option<usize>> {
+        let label = self.contenders[contender].method.label();
+        self.hung.push((format!("{label} at {}", format_time(step)), error.clone()));
+        self.hangs_at = self.hangs_at.min(step);
+        if self.hung.len() < MOST_HANGS { Ok(None) } else { Err(error.clone()) }
     }
 
     fn leave_out(&mut self, contender: usize, step: f64) {
@@ -292,6 +307,7 @@ impl<'a> Search<'a> {
         if let Some(error) = &report.error {
             match error.code() {
                 Code::Stopped => return Err(error.clone()),
+                Code::Hung => return self.hang(contender, step, error),
                 Code::TimeLimit => {
                     self.leave_out(contender, step);
                     return Ok(None);
@@ -309,7 +325,7 @@ impl<'a> Search<'a> {
             c.is_out = c.failures >= MOST_FAILURES;
         }
         let (work, steps) = (&report.work, report.work.macro_steps.max(1) as f64);
-        c.calls_per_step = (work.subsystem_steps as f64 / steps).max(1.0);
+        c.calls.learn(step, work.subsystem_steps as f64 / steps);
         c.wall_per_step = work.wall_s / steps;
         let trial = Trial::of(report, MacroSteps::Equal(step), self.asked, kind);
         if let (Verdict::Stable, Some(error)) = (trial.verdict, trial.error) {

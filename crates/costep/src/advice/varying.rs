@@ -1,6 +1,6 @@
 //! Steps that vary, for the methods that came nearest: a tolerance that leads to the error asked for.
 
-use costep_core::{Code, Result};
+use costep_core::{Code, LengthDemand, Result};
 use costep_methods::MethodSpec;
 
 use super::search::Search;
@@ -39,7 +39,8 @@ pub(super) fn try_tolerances(
     let chosen = choice.method.clone();
     let is_tried = |method: &MethodSpec| {
         let label = method.label();
-        (label == chosen || OTHERS.contains(&label.as_str())) && !method.build().request().equal_steps
+        (label == chosen || OTHERS.contains(&label.as_str()))
+            && method.build().request().lengths < LengthDemand::Equal
     };
     let possible = search.contenders.iter().map(|contender| contender.method.clone());
     let methods: Vec<MethodSpec> = possible.filter(is_tried).collect();

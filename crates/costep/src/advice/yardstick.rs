@@ -162,7 +162,9 @@ impl Yardstick {
 
 /// Whether it is the reference that cannot be computed, not the time that is over.
 pub(super) fn is_of_the_system(error: &Error) -> bool {
-    matches!(error.code().entry().exit, ExitClass::Model | ExitClass::Diverged | ExitClass::Input)
+    let is_failure =
+        matches!(error.code().entry().exit, ExitClass::Model | ExitClass::Diverged | ExitClass::Input);
+    is_failure || error.code() == Code::Hung
 }
 
 /// The run and a second one at half its step.

@@ -8,12 +8,13 @@ mod shared;
 mod table;
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use costep_analysis::Reference;
 use costep_core::{Error, Result, Value};
 use costep_experiments::{Factorial, Workers};
 use costep_methods::MethodSpec;
-use costep_project::{Axis, Plan, Project, Registry, Varied};
+use costep_project::{Axis, Isolation, Plan, Project, Registry, Varied};
 
 use crate::assemble::Choice;
 use crate::cancel::Cancel;
@@ -24,6 +25,7 @@ use crate::report::Verdict;
 use crate::stability::StabilityPoint;
 use crate::system::System;
 use crate::waiting::Waiting;
+use crate::working_folder::WorkingFolder;
 pub use analysis::PlanAnalysis;
 pub(crate) use map::are_ratios_equal;
 pub use map::{MapRegion, MethodMap};
@@ -62,6 +64,8 @@ pub struct Campaign {
 
 /// What runs share: systems by their parameters, references by parameters and step.
 struct Pools {
+    /// From which the systems are read.
+    here: WorkingFolder,
     systems: Shared<Result<System>>,
     references: Shared<Result<Option<Reference>>>,
 }
@@ -137,7 +141,8 @@ impl Campaign {
         let mut places: Vec<Place> = points.iter().map(|point| self.place(*point)).collect();
         // Runs that share something are done one after the other.
         places.sort_unstable();
-        let pools = Pools { systems: Shared::new(2 * threads), references: Shared::new(2 * threads) };
+        let here = WorkingFolder::before(self.base.project());
+        let pools = Pools { here, systems: Shared::new(2 * threads), references: Shared::new(2 * threads) };
         let work = |job: usize| self.one(places[job], &pools, cancel);
         Workers { threads }.each(places.len(), work, |_, row| {
             // A run that was stopped says nothing.
@@ -167,7 +172,10 @@ impl Campaign {
 
     fn row(&self, place: Place, pools: &Pools, cancel: &Cancel) -> Result<CampaignRow> {
         let levels = self.factorial.levels(place.point);
-        let system = pools.systems.get(place.system, || self.system_at(&levels));
+        let system = pools.systems.get(place.system, || {
+            pools.here.come_back();
+            self.system_at(&levels)
+        });
         let system = Shared::value(&system).clone()?;
         let project = &*system.project;
         let step = self.plan.step_at(&levels).unwrap_or(project.model.experiment.step);
@@ -210,8 +218,8 @@ impl Campaign {
         axis.map_or(1, |axis| axis.factor.levels.len())
     }
 
-    /// The project with these levels, as text that can be run.
-    pub fn project_with(&self, levels: &[Value]) -> Result<String, Errors> {
+    /// The project with these levels, as text that can be run where the system of the plan lies or, if one is given, in a folder.
+    pub fn project_with(&self, levels: &[Value], folder: Option<&Path>) -> Result<String, Errors> {
         let overrides = costep_project::changes_of(&self.plan, levels);
         let source = self.registry.source(&self.plan.system)?;
         let mut project = self.registry.load(&source, &overrides)?;
@@ -219,17 +227,15 @@ impl Campaign {
         if let Some(method) = self.plan.method_at(&self.registry, &levels)? {
             project.groups[0].method = method;
         }
-        Ok(project.to_toml())
+        Ok(folder.map_or_else(|| project.to_toml(), |folder| project.to_toml_in(folder)))
     }
 
     /// What tells the rows of this plan from those of another.
     pub(crate) fn identity(&self) -> Result<String> {
-        Ok(format!(
-            "{}\n{}\n{}",
-            self.plan.identity(),
-            self.base.to_toml(),
-            self.base.project().file_marks()?
-        ))
+        let mut project = Project::clone(self.base.project());
+        // After a crash the rest is done with the FMU in a process of its own.
+        project.given.fmus.iter_mut().for_each(|fmu| fmu.isolation = Isolation::default());
+        Ok(format!("{}\n{}\n{}", self.plan.identity(), project.to_toml(), project.file_marks()?))
     }
 }
 

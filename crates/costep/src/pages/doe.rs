@@ -159,7 +159,7 @@ impl DoePage<'_> {
             .text(format!("Levels among the {} nearly optimal runs:", found.sorting.near))
             .plot(histograms("Histograms", plan, &found.sorting));
         let levels: Vec<_> = found.optimum.iter().map(|choice| choice.value.clone()).collect();
-        match self.campaign.project_with(&levels) {
+        match self.campaign.project_with(&levels, None) {
             Ok(text) => section.code("The optimal set as a project", text),
             Err(_) => section,
         }

@@ -42,7 +42,8 @@ pub(super) fn runs_section(campaign: &Campaign, rows: &[CampaignRow]) -> Section
     let facts = [("Runs".to_owned(), rows.len().to_string()), ("Time in all runs".into(), wall(time))];
     let section = Section::new("Runs").facts(facts.into_iter().chain(method).chain(ended));
     let section = failures(rows).iter().fold(section, |section, (code, count)| {
-        section.remark(Tone::Bad, format!("{count} runs failed with {code}: `costep explain {code}`"))
+        let runs = if *count == 1 { "run" } else { "runs" };
+        section.remark(Tone::Bad, format!("{count} {runs} failed with {code}: `costep explain {code}`"))
     });
     section.table(factors.rows(plan.axes.iter().map(row)))
 }

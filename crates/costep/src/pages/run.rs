@@ -310,9 +310,15 @@ fn look(signal: &Signal) -> Look {
     }
 }
 
-/// Signals of the same unit, in their order.
+/// Signals of the same unit, in their order; those without unit that only jump, as Booleans do, apart from the others.
 fn by_unit(signals: &[Signal]) -> Vec<(&str, Vec<&Signal>)> {
-    grouped(signals, |signal| &signal.unit)
+    let units = grouped(signals, |signal| &signal.unit).into_iter();
+    let apart = units.flat_map(|(unit, group)| {
+        let (jumping, smooth): (Vec<&Signal>, Vec<&Signal>) =
+            group.into_iter().partition(|signal| unit.is_empty() && signal.is_stepwise);
+        [(unit, smooth), (unit, jumping)]
+    });
+    apart.filter(|(_, group)| !group.is_empty()).collect()
 }
 
 /// Columns of methods and parts that tell the same.

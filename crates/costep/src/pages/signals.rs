@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
-use costep_core::{Error, PortKind, Result, Variation};
+use costep_core::{Error, Result, Variation};
 use costep_report::page::thinned_points;
 use costep_results::{Column, Curves, each_row};
 
@@ -245,7 +245,7 @@ fn counts(points: &[(f64, f64)]) -> bool {
 
 fn stepwise_outputs(system: &System) -> HashSet<String> {
     ports(system)
-        .filter(|(_, port)| port.kind != PortKind::Real || port.variation == Variation::Discrete)
+        .filter(|(_, port)| !port.is_real() || port.variation == Variation::Discrete)
         .map(|(name, _)| name)
         .collect()
 }

@@ -17,7 +17,7 @@ pub(crate) fn tone(verdict: &str) -> Tone {
 /// What a verdict means.
 fn meaning(verdict: &str) -> &'static str {
     match verdict {
-        "stable" => "Nothing grows that does not grow in the reference.",
+        "stable" => "Nothing grows that should not, and the run is close to what it was compared with.",
         "inaccurate" => "Not unstable, but too far off: try a smaller step or `costep compare`.",
         "suspect" => "Not to be believed unseen: try a smaller step, or measure with `--reference same`.",
         "unstable" => "Amplitudes grow: try a smaller step or `costep compare`.",

@@ -167,6 +167,9 @@ pub struct RunReport {
     /// The warning that it passed its stop time.
     #[serde(skip)]
     pub(crate) passed_stop: Option<Error>,
+    /// Those of its warnings that are known at its end only, with their codes.
+    #[serde(skip)]
+    pub conclusions: Vec<Error>,
 }
 
 impl RunReport {
@@ -202,6 +205,7 @@ impl RunReport {
             ended: None,
             exit: 0,
             passed_stop: None,
+            conclusions: Vec::new(),
         }
     }
 
@@ -210,6 +214,10 @@ impl RunReport {
         let remarks: Vec<_> = engine.remarks().collect();
         self.chosen = (!remarks.is_empty()).then(|| remarks.join("; "));
         self.warnings = engine.warnings().chain(engine.failed_trials()).map(Into::into).collect();
+        self.conclude(engine.conclusions().map(|text| {
+            Error::new(Code::MethodLimited, text)
+                .hint("a longer run with livelier signals, or another method: `costep compare` shows which")
+        }));
         self.held = switched(engine);
         self.model_source = engine.model_source().map(Into::into);
         let (divided_steps, parts_per_divided_step) = engine.divided_steps();
@@ -233,8 +241,20 @@ impl RunReport {
 
     /// Takes over whether the inputs of the parts said enough to identify them.
     pub(crate) fn take_excitation(&mut self, found: &[Excitation]) {
-        let doubts = found.iter().flat_map(|of| [of.poor_inputs(), of.dependent_outputs()]);
-        self.warnings.extend(doubts.flatten());
+        let doubts = found.iter().flat_map(|of| {
+            let poor = of.poor_inputs().map(|text| Error::new(Code::PoorExcitation, text));
+            let dependent = of.dependent_outputs().map(|text| Error::new(Code::DependentOutputs, text));
+            [poor, dependent]
+        });
+        self.conclude(doubts.flatten());
+    }
+
+    /// Takes over warnings that only a run that has ended can give.
+    fn conclude(&mut self, warnings: impl Iterator<Item = Error>) {
+        for warning in warnings {
+            self.warnings.push(warning.details().message.clone());
+            self.conclusions.push(warning);
+        }
     }
 
     /// Takes over what has gone through power bonds.
@@ -251,7 +271,8 @@ impl RunReport {
     /// Takes over what was measured.
     pub(crate) fn add(&mut self, measures: &Measures, reference: &ReferenceKind) {
         self.judged_by = Some("reference");
-        self.doubt = None;
+        self.doubt = Doubt::of_wrong(measures.wrong.clone(), measures.worst, measures.between)
+            .filter(|_| !measures.unstable);
         self.error_estimate = Some(ErrorEstimate { value: measures.eps_mono, by: "reference", share: 1.0 });
         self.errors.eps_mono = Some(measures.eps_mono);
         self.errors.eps_mean = Some(measures.eps_mean);
@@ -364,7 +385,8 @@ pub fn head(project: &Project, reference: Option<&ReferenceKind>) -> Map<String,
     head.insert("parameters".into(), Value::Object(parameters));
     // FMUs solve themselves.
     let given = &project.given;
-    let solves = project.model_id.is_some() || !given.natives.is_empty() || !given.made.is_empty();
+    let solves = project.model_id.is_some()
+        || !(given.natives.is_empty() && given.linears.is_empty() && given.made.is_empty());
     head.insert("solver".into(), json!(solves.then(|| project.model.solver.label())));
     head.insert("t_end".into(), json!(project.model.experiment.stop));
     head.insert("reference".into(), reference_to_json(reference));

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use costep_core::{
-    Arrival, Code, CouplingMethod, Error, Experiment, InputSet, LocalModel, PortKind, Request, Result,
+    Arrival, Code, CouplingMethod, Description, Error, Experiment, InputSet, LocalModel, Request, Result,
     Signals, StepContext, SystemView, Variation, Verdict,
 };
 use costep_engine::Engine;
@@ -72,12 +72,14 @@ fn identified_models(project: &Project, step: f64, before: u64) -> Result<Vec<Lo
     let shake = |inner| Box::new(Shaken::new(inner)) as Box<dyn CouplingMethod>;
     let mut engine = assemble::wrapped_engine(project, &method, experiment, shake)?;
     let layout = engine.layout().clone();
-    let of = |i: usize| Record::new(layout.input_range(i).len(), layout.output_range(i).len(), step);
+    // A linear model explains real numbers; what switches stays as it is near the point.
+    let seen: Vec<Vec<usize>> = engine.descriptions().iter().map(real_outputs).collect();
+    let of = |i: usize| Record::new(layout.input_range(i).len(), seen[i].len(), step);
     let mut records: Vec<Record> = (0..layout.subsystems()).map(of).collect();
     for _ in 0..last {
         // What was seen before a run ended may be enough.
         match engine.step() {
-            Ok(()) if engine.k() > before => take(&engine, &mut records),
+            Ok(()) if engine.k() > before => take(&engine, &seen, &mut records),
             Ok(()) => {}
             Err(error) if matches!(error.code(), Code::Stopped | Code::TimeLimit) => return Err(error),
             Err(_) => break,
@@ -94,18 +96,37 @@ fn identified_models(project: &Project, step: f64, before: u64) -> Result<Vec<Lo
             );
             return Err(unknown(part, &cause));
         }
-        Ok(found.model)
+        Ok(with_all_outputs(found.model, &seen[i], layout.output_range(i).len()))
     };
     records.iter().enumerate().map(model).collect()
 }
 
-fn take(engine: &Engine, records: &mut [Record]) {
+fn real_outputs(part: &Description) -> Vec<usize> {
+    (0..part.outputs.len()).filter(|i| part.outputs[*i].is_real()).collect()
+}
+
+fn take(engine: &Engine, seen: &[Vec<usize>], records: &mut [Record]) {
     let layout = engine.layout();
     let mut u = vec![0.0; layout.inputs()];
     engine.inputs_at_end(&mut u);
     for (i, record) in records.iter_mut().enumerate() {
-        record.push(&u[layout.input_range(i)], &engine.outputs()[layout.output_range(i)]);
+        let y = &engine.outputs()[layout.output_range(i)];
+        let seen: Vec<f64> = seen[i].iter().map(|output| y[*output]).collect();
+        record.push(&u[layout.input_range(i)], &seen);
     }
+}
+
+/// A model of some of the outputs as one of all: nothing moves the others.
+fn with_all_outputs(model: LocalModel, seen: &[usize], outputs: usize) -> LocalModel {
+    let widened = |matrix: &[f64], columns: usize| {
+        let mut rows = vec![0.0; outputs * columns];
+        for (from, to) in seen.iter().enumerate() {
+            rows[to * columns..][..columns].copy_from_slice(&matrix[from * columns..][..columns]);
+        }
+        rows
+    };
+    let (c, d) = (widened(&model.c, model.states), widened(&model.d, model.inputs));
+    LocalModel { outputs, c, d, ..model }
 }
 
 #[cold]
@@ -140,7 +161,7 @@ fn moved(system: &SystemView<'_>) -> Vec<(usize, f64, f64, f64)> {
     let of = |j: usize| {
         let owner = layout.input_owner(j);
         let port = &descriptions[owner].inputs[j - layout.input_range(owner).start];
-        let is_real = port.kind == PortKind::Real && port.variation != Variation::Discrete;
+        let is_real = port.is_real() && port.variation != Variation::Discrete;
         let size = port.nominal.map(f64::abs).filter(|size| size.is_normal()).unwrap_or(1.0);
         (is_real && coupling.sources(j).next().is_some()).then_some((j, size, f64::MAX, f64::MIN))
     };
@@ -182,5 +203,18 @@ impl CouplingMethod for Shaken {
 
     fn post_step(&mut self, step: &StepContext, signals: &Signals<'_>) -> Result<Verdict> {
         self.inner.post_step(step, signals)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outputs_that_switch_are_rows_of_zeros_in_a_model() {
+        let model = LocalModel { c: vec![1.0, 2.0, 3.0, 4.0], d: vec![5.0, 6.0], ..LocalModel::new(2, 1, 2) };
+        let all = with_all_outputs(model, &[1, 2], 4);
+        assert_eq!(all.c, [0.0, 0.0, 1.0, 2.0, 3.0, 4.0, 0.0, 0.0]);
+        assert_eq!((all.d, all.outputs, all.states), (vec![0.0, 5.0, 6.0, 0.0], 4, 2));
     }
 }

@@ -4,6 +4,7 @@
 //! | what | where |
 //! |---|---|
 //! | how long the next step is: limits, PI control, corners of external signals, times of output | `pacing.rs` |
+//! | lengths that are a base times powers of two | `ladder.rs` |
 //! | what the controls below have in common, `richardson` apart | `paced.rs` |
 //! | what a signal is measured by: its range so far | `ranges.rs` |
 //! | how far inputs were from what they are connected to | `inputs.rs` by `defect.rs` or `predictor_corrector.rs` |
@@ -15,6 +16,7 @@ mod convergence;
 mod defect;
 mod ecco;
 mod inputs;
+mod ladder;
 mod paced;
 mod pacing;
 mod predictor_corrector;

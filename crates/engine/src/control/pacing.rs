@@ -6,6 +6,7 @@ use costep_core::{
 };
 
 use super::ControlSpec;
+use super::ladder::Ladder;
 use crate::step_control::{ControlView, StepCounts};
 
 /// Share of the longest step that the first one is, if nothing is said: a wrong one does no harm, and the
@@ -47,6 +48,13 @@ const UP: f64 = 1.65;
 /// of an error still counts a step later.
 const SETTLING: u64 = 2;
 const KEPT: f64 = 0.9;
+
+/// On a ladder: down as soon as a step should have been shorter than this share of itself; a rung up when it could have been so many
+/// times as long for a while, after so many steps on one, from which the models of the next are learnt.
+const DOWN_A_RUNG: f64 = 0.6;
+const UP_A_RUNG: f64 = 2.2;
+const ON_A_RUNG: u64 = 8;
+const KEPT_ON_A_RUNG: f64 = 0.8;
 
 /// The error of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -93,6 +101,8 @@ pub(super) struct Pacing {
     /// Lengths change seldom; steps to wait for before the next change.
     is_steady: bool,
     wait: u64,
+    /// Lengths are these.
+    ladder: Option<Ladder>,
     /// The error of the try before, and shorter steps, one after the other, that have not become better.
     rejected_size: f64,
     useless: u64,
@@ -119,6 +129,7 @@ impl Pacing {
             tried: StepError::NONE,
             is_steady: false,
             wait: 0,
+            ladder: None,
             rejected_size: 0.0,
             useless: 0,
             done: 0.0,
@@ -127,7 +138,7 @@ impl Pacing {
     }
 
     pub(super) fn prepare(&mut self, system: &ControlView<'_>) -> Result<()> {
-        self.is_steady = system.carries_on;
+        self.is_steady = system.carries_on && !system.doubles;
         let is_constant = |signal: &External| matches!(signal, External::Constant(_));
         let each = system.externals.iter().map(|(_, signal)| signal);
         self.externals = each.filter(|signal| !is_constant(signal)).cloned().collect();
@@ -147,7 +158,18 @@ impl Pacing {
         if let Some(unit) = self.unit {
             (self.min, self.max) = (self.min.max(unit), self.max.max(unit));
         }
+        if system.doubles {
+            self.set_up_ladder();
+        }
         Ok(())
+    }
+
+    fn set_up_ladder(&mut self) {
+        let ladder = Ladder::new(self.max, self.unit, self.meets);
+        (self.min, self.max) = (ladder.at_least(self.min), ladder.top);
+        self.length = ladder.at_most(self.length).max(self.min);
+        self.wish = self.length;
+        self.ladder = Some(ladder);
     }
 
     /// Lengths whose halves are multiples of inner steps too: of those that subsystems insist on, else of this one.
@@ -155,6 +177,9 @@ impl Pacing {
         self.unit = self.unit.or(inner.filter(|inner| 2.0 * inner <= self.max)).map(|unit| 2.0 * unit);
         if let Some(unit) = self.unit {
             (self.min, self.max) = (self.min.max(unit), self.max.max(unit));
+        }
+        if self.ladder.is_some() {
+            self.set_up_ladder();
         }
     }
 
@@ -167,14 +192,31 @@ impl Pacing {
         let length = match left / wished {
             // Far away; not so far that a rest would be left; near.
             steps if steps >= 2.0 => wished,
-            steps if steps > 1.0 + NO_REST => 0.5 * left,
+            steps if steps > 1.0 + NO_REST => self.shared(wished, left),
             _ => left,
+        };
+        // The first step is what a method on a ladder measures all others by.
+        let length = match self.counts.steps {
+            0 => self.quantised(length).min(left),
+            _ => length,
         };
         if let Some(unit) = self.unit {
             let length = unit * (length / unit).round().max(1.0);
             return self.ended(length, goal);
         }
         self.ended(length, goal)
+    }
+
+    /// One of the steps that are to share what is left: half of it, or one of the lengths that are wanted, if that meets the time too.
+    fn shared(&self, wished: f64, left: f64) -> f64 {
+        let fits = |length: &f64| {
+            let steps = left / length;
+            (steps - steps.round()).abs() <= NO_REST
+        };
+        let shorter = [0.5 * wished, 0.25 * wished];
+        let met =
+            shorter.into_iter().find(|length| self.ladder.is_some() && *length >= self.min && fits(length));
+        met.unwrap_or(0.5 * left)
     }
 
     fn ended(&self, length: f64, goal: f64) -> Interval {
@@ -213,6 +255,9 @@ impl Pacing {
         if self.is_steady {
             self.change_seldom(step, error);
             return None;
+        }
+        if self.ladder.is_some() {
+            return self.climb(step, error, can_reject);
         }
         let is_first = self.counts.steps < FIRST_STEPS;
         let remembered = if is_first { 0.0 } else { REMEMBERED * self.last.size };
@@ -277,6 +322,33 @@ impl Pacing {
         }
     }
 
+    /// The same where lengths are those of a ladder: down at once, up one rung after some steps on one.
+    fn climb(&mut self, step: &StepContext, error: StepError, can_reject: bool) -> Option<f64> {
+        self.wish = self.length;
+        let ideal = error.ideal();
+        if self.is_cut(step) && ideal >= 1.0 {
+            self.tried = self.last;
+            return None;
+        }
+        self.tried = StepError { size: error.size.max(KEPT_ON_A_RUNG * self.last.size), ..error };
+        let shorter = step.h * (ideal / DOWN_A_RUNG).max(SHRINKS);
+        if ideal < DOWN_A_RUNG {
+            self.wish = shorter.min(self.length);
+        } else if self.wait == 0 && self.tried.ideal() > UP_A_RUNG && !self.is_cut(step) {
+            self.wish *= 2.0;
+        }
+        let helps = step.repetition == 0 || error.size < HELPS * self.rejected_size;
+        self.rejected_size = error.size;
+        let shorter = self.quantised(shorter);
+        // The shortest length up to round-off is none.
+        (can_reject && helps && ideal < FAR_BEYOND && shorter < 0.75 * step.h).then_some(shorter)
+    }
+
+    /// The length itself, or the next shorter one of the ladder.
+    fn quantised(&self, length: f64) -> f64 {
+        self.ladder.map_or(length, |ladder| ladder.at_most(length).max(self.min))
+    }
+
     /// The step that was tried is too long.
     pub(super) fn rejected(&mut self, step: &StepContext, shorter: f64) -> Result<()> {
         self.counts.rejected += 1;
@@ -286,7 +358,10 @@ impl Pacing {
             let place = Place::Run { subsystem: None, signal: None, time: step.t, step: step.k };
             return Err(Error::new(Code::ShortestStep, message).at(place));
         }
-        self.length = shorter;
+        self.length = self.quantised(shorter);
+        if self.ladder.is_some() {
+            self.wait = ON_A_RUNG;
+        }
         Ok(())
     }
 
@@ -319,14 +394,18 @@ impl Pacing {
         self.counts.missed += u64::from(is_shortest && self.tried.ideal() < FAR_BEYOND);
         self.last = self.tried;
         let before = self.length;
-        self.length = self.wish.clamp(self.min, self.max);
+        self.length = self.quantised(self.wish.clamp(self.min, self.max));
         self.wait = self.wait.saturating_sub(1);
         if self.is_steady && self.length != before {
             self.wait = (before / self.length).ceil().max(1.0) as u64 + SETTLING;
             self.last.size *= (self.length / before).powf(self.last.order);
         }
+        if self.ladder.is_some() && self.length != before {
+            self.wait = if self.counts.steps < FIRST_STEPS { 0 } else { ON_A_RUNG };
+            self.last.size *= (self.length / before).powf(self.last.order);
+        }
         if self.has_jumped() {
-            self.length = (AFTER_JUMP * self.length).max(self.min);
+            self.length = self.quantised((AFTER_JUMP * self.length).max(self.min));
             self.last = StepError { size: 1.0, ..self.last };
         }
     }

@@ -3,7 +3,8 @@
 //!
 //! ```text
 //! order n of the method     whole: c H^(n+1), halves: c H^(n+1) / 2^n;  error of the halves = |y_HH - y_H| / (2^n - 1)
-//! error                     that, as a share of H v: what the output moves by in that time at its greatest speed v so far
+//! error                     that, as a share of H v: what the output moves by in that time at its greatest speed v so far;
+//!                           of an output that follows an input at once as a share of its range so far
 //! ```
 //!
 //! A step that does not resolve a motion is told before its first half is kept, since nothing goes back
@@ -16,11 +17,13 @@
 //! one would follow the error of the inner solver instead, which asks for hundreds of thousands.
 //!
 //! The share of the speed, not of the range: errors of steps add up over the time that the system remembers
-//! them, which is about as long as its signals take to cross their range.
+//! them, which is about as long as its signals take to cross their range. An output that follows an input at once is read under what that
+//! input lacks at the end of the step, c H^n, which is gone with the next one: as a share of H v it would fall with H^(n-1) only, and not at all
+//! where inputs are held.
 
 use costep_core::{
-    AfterStep, Code, Error, Experiment, Interval, Result, Signals, StateReader, StateWriter, StepContext,
-    Verdict,
+    AfterStep, Code, Error, Experiment, InputList, Interval, Layout, Result, Signals, StateReader,
+    StateWriter, StepContext, Verdict,
 };
 
 use super::pacing::{Pacing, StepError};
@@ -66,6 +69,10 @@ struct Richardson {
     /// Greatest speed of each output so far, and with the step that is being tried.
     speeds: Vec<f64>,
     new_speeds: Vec<f64>,
+    /// Which outputs follow a coupled input at once; least and greatest value of each so far, and with the step that is being tried.
+    is_direct: Vec<bool>,
+    seen: Vec<[f64; 2]>,
+    new_seen: Vec<[f64; 2]>,
     /// Which outputs have jumped in the step that is being tried.
     jumps: Vec<bool>,
     /// The whole step has just been tried to the end.
@@ -85,6 +92,9 @@ impl Richardson {
             end: Vec::new(),
             speeds: Vec::new(),
             new_speeds: Vec::new(),
+            is_direct: Vec::new(),
+            seen: Vec::new(),
+            new_seen: Vec::new(),
             jumps: Vec::new(),
             is_tried: false,
         }
@@ -113,9 +123,13 @@ impl Richardson {
         for (i, y) in y.iter().enumerate() {
             let speed = self.speeds[i].max((y - self.start[i]).abs() / whole);
             let error = (y - self.end[i]).abs() / f64::from(2i32.pow(self.order as u32) - 1);
+            let [low, high] = self.seen[i];
+            let seen = [low.min(self.start[i]).min(*y), high.max(self.start[i]).max(*y)];
+            let by = if self.is_direct[i] { (whole * speed).max(seen[1] - seen[0]) } else { whole * speed };
             if error > 0.0 {
-                size = size.max(error / (whole * speed * self.tolerance));
+                size = size.max(error / (by * self.tolerance));
             }
+            self.new_seen[i] = seen;
             // The height of a jump by the length of a step is no speed.
             self.new_speeds[i] = if self.jumps[i] { self.speeds[i] } else { speed };
         }
@@ -139,6 +153,24 @@ impl StepControl for Richardson {
         let least = |nominal: Option<f64>| nominal.map_or(0.0, |nominal| OF_NOMINAL * nominal.abs() / run);
         self.speeds = ports.map(|port| least(port.nominal)).collect();
         self.new_speeds = self.speeds.clone();
+        let layout = Layout::of(system.descriptions);
+        let is_direct = |(i, list): (usize, &InputList)| {
+            let owner = layout.output_owner(i);
+            let first = layout.input_range(owner).start;
+            !system.descriptions[owner].assumes_feedthrough
+                && list.iter().any(|j| system.inputs[first + j].is_some())
+        };
+        let lists = system.descriptions.iter().flat_map(|description| &description.feedthrough);
+        self.is_direct = lists.enumerate().map(is_direct).collect();
+        // What adds up has to be seen somewhere: if no output that an input moves shows a state, all count as states. Some
+        // FMUs declare dependencies of states on inputs as direct ones.
+        let is_moved =
+            |i: &usize| layout.input_range(layout.output_owner(*i)).any(|j| system.inputs[j].is_some());
+        if (0..self.is_direct.len()).filter(is_moved).all(|i| self.is_direct[i]) {
+            self.is_direct.fill(false);
+        }
+        self.seen = vec![[f64::INFINITY, f64::NEG_INFINITY]; self.speeds.len()];
+        self.new_seen = self.seen.clone();
         (self.start, self.end) = (vec![0.0; self.speeds.len()], vec![0.0; self.speeds.len()]);
         self.jumps = vec![false; self.speeds.len()];
         Ok(())
@@ -179,6 +211,7 @@ impl StepControl for Richardson {
             _ => {
                 self.phase = Phase::Whole;
                 self.speeds.copy_from_slice(&self.new_speeds);
+                self.seen.copy_from_slice(&self.new_seen);
                 self.pacing.accepted(step);
             }
         }
@@ -225,6 +258,7 @@ impl StepControl for Richardson {
         out.integer(self.phase as u64);
         out.reals(&[self.whole.start, self.whole.end, self.whole.length]);
         [&self.start, &self.end, &self.speeds].into_iter().for_each(|values| out.reals(values));
+        self.seen.iter().for_each(|seen| out.reals(seen));
         self.jumps.iter().for_each(|jumps| out.integer(u64::from(*jumps)));
     }
 
@@ -238,6 +272,7 @@ impl StepControl for Richardson {
         [&mut self.start, &mut self.end, &mut self.speeds]
             .into_iter()
             .try_for_each(|values| from.reals(values))?;
+        self.seen.iter_mut().try_for_each(|seen| from.reals(seen))?;
         self.jumps.iter_mut().try_for_each(|jumps| {
             *jumps = from.index(2)? == 1;
             Ok(())

@@ -226,6 +226,11 @@ impl Engine {
         self.notes.iter().map(String::as_str).chain(of_methods)
     }
 
+    /// What has turned out about what the methods rely on, at the end of a run.
+    pub fn conclusions(&self) -> impl Iterator<Item = &str> {
+        self.groups.iter().filter_map(|group| group.method.conclusion())
+    }
+
     /// Adds a warning of whoever has built it.
     pub fn add_warning(&mut self, warning: String) {
         self.notes.push(warning);

@@ -4,6 +4,7 @@
 //! that its communication point is recorded; only the step after it is refused. Inside a step the others stand
 //! elsewhere, and the run ends at the communication point before.
 
+use costep_core::quantity::plain_time;
 use costep_core::{Code, Error, Interval, Result};
 
 use crate::call::instance::Instance;
@@ -42,6 +43,7 @@ impl Instance {
         let hint = format!(
             "results up to there are valid; `--t-end {t}` ends the run there, if that time is a multiple of the step"
         );
-        self.error(Code::FmuEnds, &format!("the FMU asked to end the simulation at t = {t} s")).hint(hint)
+        self.error(Code::FmuEnds, &format!("the FMU asked to end the simulation at t = {} s", plain_time(t)))
+            .hint(hint)
     }
 }

@@ -140,10 +140,15 @@ impl Instance {
         if code == Code::FmuFatal {
             self.library.set_fatal_cause(&error);
         }
-        Err(match error.details().cause {
+        let is_step = call.ends_with("DoStep");
+        let error = match error.details().cause {
+            Some(_) if is_step && code == Code::FmuError => error.hint(STEP),
             Some(_) => error,
-            None => error.because("the FMU gave no message with it").hint(SILENT),
-        })
+            None if code == Code::FmuPending => error.because(NO_MESSAGE),
+            None if is_step => error.because(NO_MESSAGE).hint(SILENT_STEP),
+            None => error.because(NO_MESSAGE).hint(SILENT),
+        };
+        Err(error)
     }
 
     /// Tells of something about the FMU that is worth a warning.
@@ -367,9 +372,14 @@ pub(super) fn lock(environment: &Environment) -> MutexGuard<'_, Exchange> {
     environment.exchange.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What to do about an FMU that says nothing.
-const SILENT: &str =
+const NO_MESSAGE: &str = "the FMU gave no message with it";
+
+/// What to do about an FMU that fails in a step, and about one that says nothing.
+const STEP: &str =
+    "see the message of the FMU in the cause; try a smaller step, or other inputs and parameters";
+const SILENT_STEP: &str =
     "`costep check --probe` tests the FMU by itself; try a smaller step, or other inputs and parameters";
+const SILENT: &str = "`costep check --probe` tests the FMU by itself; try other inputs and parameters";
 
 pub(super) fn fatal(name: &str, library: &FmuLibrary) -> Error {
     let message = format!("`{name}` cannot be used: a call into its FMU has returned Fatal before");

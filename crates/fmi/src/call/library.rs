@@ -72,38 +72,23 @@ impl FmuLibrary {
 
     /// Unpacks an FMU into a temporary folder and loads its library for one use.
     pub fn load_for(fmu: &mut Fmu, usage: Use) -> Result<Arc<Self>> {
-        Self::load_in(fmu, usage, None, None)
+        let unpacked = fmu.unpack(&model_identifier(fmu, usage)?)?;
+        Self::load_unpacked(fmu, usage, unpacked, None)
     }
 
-    /// The same with the temporary folder inside of another one, if there is one, and with the time that a call may take:
-    /// its initialisers run while it is loaded. None = [`DEFAULT_TIMEOUT`], zero = no limit.
-    pub fn load_in(
-        fmu: &mut Fmu,
+    /// Loads the library of an FMU that is unpacked. A call may take this time: its initialisers run while it is loaded.
+    /// None = [`DEFAULT_TIMEOUT`], zero = no limit.
+    pub fn load_unpacked(
+        fmu: &Fmu,
         usage: Use,
-        parent: Option<&Path>,
+        unpacked: Unpacked,
         step_timeout: Option<Duration>,
-    ) -> Result<Arc<Self>> {
-        Self::load_after(fmu, usage, parent, step_timeout, |_| Ok(()))
-    }
-
-    /// The same, where something is done between unpacking, of whose folder it is told, and loading.
-    pub fn load_after(
-        fmu: &mut Fmu,
-        usage: Use,
-        parent: Option<&Path>,
-        step_timeout: Option<Duration>,
-        prepare: impl FnOnce(&Path) -> Result<()>,
     ) -> Result<Arc<Self>> {
         let limit = Some(step_timeout.unwrap_or(DEFAULT_TIMEOUT)).filter(|limit| !limit.is_zero());
         let path = fmu.path().to_owned();
-        let placed = |error: Error| match error.details().place {
-            Place::Nowhere => error.in_file(&path),
-            _ => error,
-        };
-        let identifier = interface(fmu.description(), usage).map_err(placed)?.model_identifier.clone();
+        let placed = |error: Error| placed(error, &path);
+        let identifier = model_identifier(fmu, usage)?;
         floating_point::choose_faster_look();
-        let unpacked = fmu.unpack_in(&identifier, parent)?;
-        prepare(unpacked.folder())?;
         let slot = Slot::new(&file_name(&path), 0, limit);
         let version = fmu.description().fmi_version;
         let prefix = if version == FmiVersion::V1 { format!("{identifier}_") } else { String::new() };
@@ -265,6 +250,19 @@ impl Drop for FmuLibrary {
 impl std::fmt::Debug for FmuLibrary {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("FmuLibrary").field("path", &self.path).field("instances", &self.instances()).finish()
+    }
+}
+
+/// The model identifier of an FMU for a use, by which its library is found.
+pub fn model_identifier(fmu: &Fmu, usage: Use) -> Result<String> {
+    let interface = interface(fmu.description(), usage).map_err(|error| placed(error, fmu.path()))?;
+    Ok(interface.model_identifier.clone())
+}
+
+fn placed(error: Error, path: &Path) -> Error {
+    match error.details().place {
+        Place::Nowhere => error.in_file(path),
+        _ => error,
     }
 }
 

@@ -5,13 +5,14 @@
 #![allow(unsafe_code)]
 
 use std::collections::VecDeque;
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use costep_core::Code;
 use costep_fmu_file::{FmiVersion, ModelDescription, VariableType};
 
+use crate::call::ffi2::costep_logger;
 use crate::call::live;
 use crate::notice::{Notice, tell};
 use crate::trace::MessageSlot;
@@ -227,6 +228,37 @@ unsafe fn keep(
     }
 }
 
+/// What a message of FMI 2 with this format is shown as, whatever the format makes of the arguments: for tests of formats
+/// that are not meant well.
+#[doc(hidden)]
+pub fn formatted_with_any_arguments(format: &CStr) -> Option<String> {
+    let sink = &Arc::new(LogSink { instance: "formats".into(), ..LogSink::default() });
+    let environment = Arc::as_ptr(sink).cast_mut().cast();
+    live::enter(environment, sink);
+    let (name, place) = (c"formats".as_ptr(), std::ptr::without_provenance::<c_char>(4096));
+    // SAFETY: the sink lives, and the format ends with a zero byte. Arguments of other types than the format asks for are
+    // what the logger is made for: it follows no address, and writes nowhere.
+    unsafe {
+        costep_logger(
+            environment,
+            name,
+            0,
+            name,
+            format.as_ptr(),
+            7,
+            2.5,
+            name,
+            -3_i64,
+            place,
+            1e300,
+            0,
+            name,
+        );
+    }
+    live::leave(environment);
+    sink.last()
+}
+
 /// Puts names in the place of references such as `#r123#`; `##` stands for `#`.
 fn with_names(text: &str, fmu: &ModelDescription) -> String {
     let (mut named, mut rest) = (String::with_capacity(text.len()), text);
@@ -271,7 +303,6 @@ pub(crate) unsafe fn text(start: *const c_char, limit: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::call::ffi2::costep_logger;
 
     #[test]
     fn messages_are_bounded() {

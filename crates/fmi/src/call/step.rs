@@ -3,6 +3,7 @@
 
 use std::ffi::c_int;
 
+use costep_core::quantity::plain_time;
 use costep_core::{Code, Error, Interval, Result};
 
 use crate::call::events::Advance;
@@ -147,10 +148,10 @@ impl Instance {
     fn incomplete(&self, interval: Interval, last: Option<f64>) -> Error {
         floating_point::restore();
         let reached = match last {
-            Some(time) => format!("it reached t = {time} s"),
+            Some(time) => format!("it reached t = {} s", plain_time(time)),
             None => "the time it reached is not known".to_owned(),
         };
-        let Interval { start, end, .. } = interval;
+        let [start, end] = [interval.start, interval.end].map(plain_time);
         let what = format!("the FMU did not complete the step from {start} s to {end} s; {reached}");
         self.error(Code::FmuDiscard, &what).hint("try a smaller step")
     }

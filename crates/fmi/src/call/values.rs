@@ -5,12 +5,37 @@ use std::ffi::{CString, c_char, c_int};
 
 use costep_core::{Code, Error, Result};
 use costep_fmu_file::Values;
+use costep_fmu_file::settings::Setting;
 
 use crate::call::instance::Instance;
 use crate::call::library::Functions;
 use crate::trace::Call;
 
 impl Instance {
+    /// Sets a variable to what a user has given it; an error says which, if the FMU refuses.
+    pub(crate) fn set_setting(&self, setting: &Setting) -> Result<()> {
+        self.set_values(setting.reference, &setting.values).map_err(|error| match error.code() {
+            Code::FmuError | Code::FmuDiscard => self.refused(setting, &error),
+            _ => error,
+        })
+    }
+
+    #[cold]
+    fn refused(&self, setting: &Setting, error: &Error) -> Error {
+        let (own, variable) = (self.name.to_string_lossy(), &setting.name);
+        let value = match (&setting.values, setting.values.number(0)) {
+            (values, Some(number)) if values.len() == 1 => number.to_string(),
+            (Values::String(words), _) if words.len() == 1 => format!("\"{}\"", words[0]),
+            (values, _) => format!("these {} values", values.len()),
+        };
+        let details = error.details();
+        let call = details.message.rsplit_once("`: ").map_or(details.message.as_str(), |(_, call)| call);
+        let said = details.cause.iter().map(|cause| format!("; {cause}"));
+        Error::new(error.code(), format!("`{own}` refused `{variable}` = {value}"))
+            .because(format!("{call}{}", said.collect::<String>()))
+            .hint(format!("give `{variable}` a value that the FMU takes; its documentation says which"))
+    }
+
     /// Sets one variable; all elements of it, if it is an array.
     pub(crate) fn set_values(&self, reference: u32, values: &Values) -> Result<()> {
         let references = [reference];

@@ -4,6 +4,7 @@
 //! Events are those the FMU returns early for, times it announces, ticks of clocks that follow time, and changes of inputs
 //! that are not continuous. Without an event mode a step that the FMU leaves early is only continued.
 
+use costep_core::quantity::plain_time;
 use costep_core::{Code, Interval, Port, Result, StateReader, StateWriter, Variation};
 
 use crate::call::instance::Instance;
@@ -137,8 +138,8 @@ impl Events {
                 break;
             }
         }
-        let what =
-            format!("it does not get beyond t = {t} s in the step from {} s to {} s", whole.start, whole.end);
+        let [t, start, end] = [t, whole.start, whole.end].map(plain_time);
+        let what = format!("it does not get beyond t = {t} s in the step from {start} s to {end} s");
         Err(instance.error(Code::FmuDiscard, &what))
     }
 
@@ -171,7 +172,7 @@ impl Events {
             }
             instance.step_to_event_mode()?;
         }
-        Err(instance.error(Code::FmuError, &format!("its clocks tick endlessly at t = {t} s")))
+        Err(instance.error(Code::FmuError, &format!("its clocks tick endlessly at t = {} s", plain_time(t))))
     }
 
     /// Handles what has happened up to the time `due`, in event mode.
@@ -189,7 +190,8 @@ impl Events {
                 return Ok(());
             }
         }
-        let what = format!("its event at t = {t} s does not converge after {MOST_UPDATES} iterations");
+        let what =
+            format!("its event at t = {} s does not converge after {MOST_UPDATES} iterations", plain_time(t));
         Err(instance.error(Code::FmuError, &what))
     }
 

@@ -260,7 +260,7 @@ impl CoSimulationSubsystem {
 
     fn set(&self, moment: Moment) -> Result<()> {
         for setting in self.settings.iter().filter(|setting| setting.moment == moment) {
-            self.instance.set_values(setting.reference, &setting.values)?;
+            self.instance.set_setting(setting)?;
         }
         Ok(())
     }

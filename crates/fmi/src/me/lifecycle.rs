@@ -97,7 +97,7 @@ impl FmuEquations {
 
     fn set(&self, moment: Moment) -> Result<()> {
         for setting in self.settings.iter().filter(|setting| setting.moment == moment) {
-            self.instance.set_values(setting.reference, &setting.values)?;
+            self.instance.set_setting(setting)?;
         }
         Ok(())
     }

@@ -16,7 +16,7 @@ use costep_core::{
     Capable, Code, Description, Error, Linearised, ModelOrigin, Persistence, PortSize, Result, Rollback,
     StateReader, StateWriter, Subsystem, Wrapper,
 };
-use costep_fmu_file::{ModelDescription, Values};
+use costep_fmu_file::{ModelDescription, Values, settings};
 use costep_integrate::{Equations, EventCounts, Integrated, Solver};
 
 use crate::call::library::FmuLibrary;
@@ -96,6 +96,29 @@ impl ModelExchangeSubsystem {
         Ok((signature.description, signature.states))
     }
 
+    /// Settings by which an instance starts in these states: they are start values of the state variables.
+    pub fn start_values(
+        fmu: &ModelDescription,
+        options: &ModelExchangeOptions,
+        mut x: &[f64],
+    ) -> Result<Vec<(String, Values)>> {
+        let sizes = settings::sizes(&settings::settings(fmu, &options.parameters)?);
+        let mut values = Vec::new();
+        for state in fmu.states() {
+            let name = &fmu.variables()[state.state].name;
+            let elements = settings::elements(fmu, state.state, &sizes)?;
+            let (own, rest) = x.split_at_checked(elements).ok_or_else(|| not_listed(fmu))?;
+            x = rest;
+            let own = settings::fit_value(fmu, name, &Values::Float64(own.to_vec()));
+            let own = own.map_err(|cause| {
+                let cause = cause.details().cause.clone().unwrap_or_default();
+                Error::new(Code::FmuValue, format!("its state `{name}` takes no start value: {cause}"))
+            })?;
+            values.push((name.clone(), own));
+        }
+        if x.is_empty() { Ok(values) } else { Err(not_listed(fmu)) }
+    }
+
     /// The last messages of the FMU, the oldest first.
     pub fn messages(&self) -> Vec<Message> {
         self.inner.equations().instance.messages()
@@ -139,6 +162,15 @@ impl ModelExchangeSubsystem {
         }
         notes
     }
+}
+
+#[cold]
+fn not_listed(fmu: &ModelDescription) -> Error {
+    let name = &fmu.model_name;
+    Error::new(
+        Code::FmuValue,
+        format!("the description of `{name}` does not say which variables its states are"),
+    )
 }
 
 impl Wrapper for ModelExchangeSubsystem {

@@ -26,7 +26,9 @@ enum {
     /* Asks for the end when the step is done; says it is a hundredth, and a fifth, of the step beyond its end. */
     END_AT_POINT, MISSES_A_LITTLE, MISSES_MUCH,
     /* Crashes in a step shorter than the usual ones. */
-    SEGV_SHORT
+    SEGV_SHORT,
+    /* Goes to the root folder as soon as it is initialised. */
+    CHANGE_FOLDER_INIT
 };
 
 /* Where something can go wrong. */

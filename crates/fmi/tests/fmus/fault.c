@@ -94,6 +94,7 @@ void misbehave(void *instance, int place) {
         if (fault == SEGV_INIT) crash();
         if (fault == EXIT_INIT) exit(0);
         if (fault == HANG_INIT) hang();
+        if (fault == CHANGE_FOLDER_INIT && chdir("/")) abort();
 #if defined(__GLIBC__)
         if (fault == ENABLE_TRAPS) feenableexcept(FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW);
 #endif

@@ -86,7 +86,6 @@ static __attribute__((unused)) void leave_child(Instance *i) {
     }
     usleep(100000);
 }
-static __attribute__((unused)) void stop_parent(Instance *i) { (void)i; kill(getppid(), SIGSTOP); }
 static __attribute__((unused)) void flood_errors(Instance *i) {
     (void)i;
     for (int k = 0; k < 200000; k++) fprintf(stderr, "complaint %d\n", k);
@@ -105,6 +104,8 @@ static __attribute__((unused)) int worked(Instance *i, const char *what, int yes
     say(i, text);
     return yes;
 }
+static __attribute__((unused)) void stop_parent(Instance *i) { worked(i, "stop", kill(getppid(), SIGSTOP) == 0); }
+static __attribute__((unused)) void kill_parent(Instance *i) { worked(i, "kill", kill(getppid(), SIGKILL) == 0); }
 static __attribute__((unused)) void escape(Instance *i) {
     const char *outside = getenv("COSTEP_TEST_OUTSIDE");
     char path[4096];

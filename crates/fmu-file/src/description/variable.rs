@@ -86,6 +86,18 @@ pub struct TypeDefinition {
     pub line: u32,
 }
 
+impl TypeDefinition {
+    /// Whether a value is one of the items of the enumeration; of one that lists none, anything is.
+    pub fn has_item(&self, value: i64) -> bool {
+        self.items.is_empty() || self.items.iter().any(|item| item.value == value)
+    }
+
+    /// The value of an item of the enumeration by its name.
+    pub fn item(&self, name: &str) -> Option<i64> {
+        self.items.iter().find(|item| item.name == name).map(|item| item.value)
+    }
+}
+
 /// The size of one dimension of an array (FMI 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dimension {

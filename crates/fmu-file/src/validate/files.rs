@@ -5,7 +5,7 @@ use costep_core::Code;
 use crate::archive::Archive;
 use crate::binary::{folders, platforms};
 use crate::description::ModelDescription;
-use crate::finding::Report;
+use crate::finding::{IS_USED, Report};
 use crate::text::short;
 
 pub(crate) fn check(description: &ModelDescription, archive: &Archive, report: &mut Report) {
@@ -36,7 +36,7 @@ pub(crate) fn check(description: &ModelDescription, archive: &Archive, report: &
             identifiers.into_iter().filter(|id| shared && !present.iter().any(|stem| stem == id))
         {
             let instead = platform.only_library().filter(|_| folders(version).contains(&platform.folder));
-            let instead = instead.map_or_else(String::new, |name| format!("; `{}` is used", short(name)));
+            let instead = instead.map_or_else(String::new, |name| format!("; `{}`{IS_USED}", short(name)));
             let message = format!("`binaries/{folder}` has no shared library `{identifier}`{instead}");
             report.warning(Code::FmuFiles, 0, message);
         }

@@ -8,7 +8,8 @@ mod member;
 use std::ops::Range;
 
 use costep_core::{
-    Code, Connection, Coupling, Description, Error, Evaluation, External, Layout, LocalModel, Port, Result,
+    Code, Connection, Coupling, Description, Error, Evaluation, Experiment, External, Layout, LocalModel,
+    Port, Result,
 };
 use costep_linalg::ClosedLoop;
 
@@ -107,6 +108,17 @@ impl Whole {
     pub fn as_reference(self, solver: &Solver) -> Self {
         let has_events = matches!(solver, Solver::Multistep(..)) && !self.externals.is_empty();
         Self { has_events, ..self.without_events() }
+    }
+
+    /// Begins with those parts that are simulators of their own, as a run does.
+    pub fn initialise(&mut self, experiment: &Experiment) -> Result<()> {
+        let mut parts = self.parts.iter_mut();
+        parts.try_for_each(|part| part.lifecycle().map_or(Ok(()), |life| life.initialise(experiment, None)))
+    }
+
+    /// Which of all states are those of a part.
+    pub fn states_of(&self, part: usize) -> Range<usize> {
+        self.states[part].clone()
     }
 
     /// Fills consistent inputs and outputs.

@@ -1,11 +1,15 @@
 //! Outputs that change as they never did, all of a subsystem at a time: the sign of a coupling that diverges.
 //!
-//! What diverges takes everything with it. An external input that moves one output after the other does not.
+//! What diverges takes everything with it. An external input that moves one output after the other does not. And a coupling that diverges does so
+//! from step to step; growth that the steps resolve is what the system does: prey that multiply.
 
 use costep_core::{Layout, Result, StateReader, StateWriter};
 
 use super::checkpoint::MAX_COUNT;
 use super::tuning::AlarmTuning;
+
+/// A change is rough if it differs from the one before by more than this share of itself: in an oscillation that has fewer than twelve steps.
+const ROUGH: f64 = 0.5;
 
 /// The greatest change of each output over a macro step, up to a factor, and when it was unusual.
 #[derive(Default)]
@@ -13,6 +17,8 @@ pub(super) struct Alarm {
     tuning: AlarmTuning,
     layout: Layout,
     last: Vec<f64>,
+    /// The last change, with its sign.
+    change: Vec<f64>,
     greatest: Vec<f64>,
     /// Number of the macro step, 0 for never.
     unusual_at: Vec<u64>,
@@ -26,6 +32,7 @@ impl Alarm {
             tuning: *tuning,
             layout: layout.clone(),
             last: vec![0.0; outputs],
+            change: vec![0.0; outputs],
             greatest: vec![0.0; outputs],
             unusual_at: vec![0; outputs],
             points: 0,
@@ -36,12 +43,14 @@ impl Alarm {
     pub(super) fn rings(&mut self, y: &[f64]) -> bool {
         self.points += 1;
         for (i, y) in y.iter().enumerate() {
-            let change = if self.points == 1 { 0.0 } else { (y - self.last[i]).abs() };
-            if change > self.tuning.unusual * self.greatest[i] {
-                if self.greatest[i] > 0.0 && self.points > self.tuning.fewest as u64 {
+            let change = if self.points == 1 { 0.0 } else { y - self.last[i] };
+            let is_rough = (change - self.change[i]).abs() >= ROUGH * change.abs();
+            self.change[i] = change;
+            if change.abs() > self.tuning.unusual * self.greatest[i] {
+                if is_rough && self.greatest[i] > 0.0 && self.points > self.tuning.fewest as u64 {
                     self.unusual_at[i] = self.points;
                 }
-                self.greatest[i] = change;
+                self.greatest[i] = change.abs();
             }
         }
         self.last.copy_from_slice(y);
@@ -64,6 +73,7 @@ impl Alarm {
 
     pub(super) fn save(&self, out: &mut StateWriter) {
         out.reals(&self.last);
+        out.reals(&self.change);
         out.reals(&self.greatest);
         self.unusual_at.iter().for_each(|at| out.integer(*at));
         out.integer(self.points);
@@ -71,6 +81,7 @@ impl Alarm {
 
     pub(super) fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
         from.reals(&mut self.last)?;
+        from.reals(&mut self.change)?;
         from.reals(&mut self.greatest)?;
         for at in &mut self.unusual_at {
             *at = from.index(MAX_COUNT)? as u64;
@@ -105,5 +116,7 @@ mod tests {
         assert!(rings(|k| [wave(k), jump(k), jump(k), wave(k)]).is_empty());
         let late = |k: i32| if k > 80 { 1e3 * wave(k) } else { wave(k) };
         assert!(rings(|k| [late(k), jump(k), wave(k), wave(k)]).is_empty());
+        let grows = |k: i32| (0.2 * f64::from(k)).exp();
+        assert!(rings(|k| [grows(k), 2.0 * grows(k), 0.0, 0.0]).is_empty());
     }
 }

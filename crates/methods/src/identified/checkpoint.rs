@@ -14,6 +14,7 @@ impl Identified {
             part.reference.save(out);
             part.fine.save(out);
             part.coarse.save(out);
+            part.kept.iter().for_each(|bank| bank.save(out));
             part.record.save(out);
             out.reals(&part.affine.direct);
         }
@@ -25,6 +26,10 @@ impl Identified {
         self.excitation.save(out);
         self.alarm.save(out);
         self.ranges.save(out);
+        if self.ladder.is_used {
+            self.ladder.save(out);
+            self.parts.iter().for_each(|part| out.integer(u64::from(part.teaches)));
+        }
         self.whole_steps.save(out);
         let (phase, left) = match self.course.phase {
             LearningPhase::Quiet => (0, 0),
@@ -54,6 +59,7 @@ impl Identified {
             part.reference.load(from)?;
             part.fine.load(from)?;
             part.coarse.load(from)?;
+            part.kept.iter_mut().try_for_each(|bank| bank.load(from))?;
             part.record.load(from)?;
             from.reals(&mut part.affine.direct)?;
         }
@@ -65,6 +71,12 @@ impl Identified {
         self.excitation.load(from)?;
         self.alarm.load(from)?;
         self.ranges.load(from)?;
+        if self.ladder.is_used {
+            self.ladder.load(from)?;
+            for part in &mut self.parts {
+                part.teaches = from.index(2)? == 1;
+            }
+        }
         self.whole_steps.load(from)?;
         let (phase, left) = (from.index(4)?, from.index(self.settings.tuning.start.transition + 1)? as u64);
         self.course.phase =

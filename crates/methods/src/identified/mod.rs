@@ -18,6 +18,9 @@
 //! Order: ramps 2. Holds are of order 1 in the end, with a constant hundreds of times below that of `zoh`: the gains S are never quite right, as a
 //! closed loop excites them little, and the correction for direct feedthrough depends on them alone.
 //!
+//! Where the lengths of steps vary, there is neither start nor parts: short steps come first anyway, and each length has models of its own
+//! (`ladder.rs`).
+//!
 //! Subsystems that cannot divide their step start with `large`: a hold until the models are trusted. No settings are needed. Cost per subsystem and
 //! step: about 4 q^2 operations per order, q = p outputs + (p + 1) inputs + 1, and one interface system for all.
 
@@ -26,12 +29,14 @@ mod checkpoint;
 mod columns;
 mod direct;
 mod excitation;
+mod ladder;
 mod outside;
 mod phases;
 mod points;
 mod scope;
 mod start;
 mod switches;
+mod trail;
 mod trial;
 pub mod tuning;
 mod whole_step_start;
@@ -39,9 +44,9 @@ mod whole_step_start;
 use std::path::Path;
 
 use costep_core::{
-    CouplingMethod, Deviations, InputSet, InputShape, InterfaceModel, KnownInputs, Layout, MethodEntry,
-    ModelDemand, ModelsSpec, Options, Request, Result, Signals, StateReader, StateWriter, StepContext,
-    SystemView, choice, options,
+    CouplingMethod, Deviations, InputSet, InputShape, InterfaceModel, KnownInputs, Layout, LengthDemand,
+    MethodEntry, ModelDemand, ModelsSpec, Options, Request, Result, Signals, StateReader, StateWriter,
+    StepContext, SystemView, choice, options,
 };
 use costep_ident::{Affine, Bank, InitialModel, InputForm, Reference, StoredModels, resample};
 
@@ -50,11 +55,13 @@ use crate::shared::law::{Form, Guard, Law};
 use alarm::Alarm;
 use columns::column_names;
 use excitation::Excitation;
+use ladder::Ladder;
 use outside::Outside;
 use phases::{Course, LearningPhase};
 use scope::Scope;
 use start::Record;
 use switches::Ranges;
+use trail::Trail;
 use trial::Trial;
 use tuning::Tuning;
 use whole_step_start::WholeStepStart;
@@ -134,6 +141,9 @@ struct SubsystemLearner {
     reference: Reference,
     fine: Bank,
     coarse: Bank,
+    /// Banks of other lengths, where steps vary, and whether the next longer one learns from the present one.
+    kept: Vec<Bank>,
+    teaches: bool,
     record: Record,
     affine: Affine,
     in_loop: bool,
@@ -197,6 +207,7 @@ struct Identified {
     trial: Trial,
     alarm: Alarm,
     ranges: Ranges,
+    ladder: Ladder,
     names: Vec<String>,
 }
 
@@ -246,6 +257,7 @@ pub fn tuned(options: IdentifiedOptions, tuning: Tuning) -> Box<dyn CouplingMeth
         trial: Trial::default(),
         alarm: Alarm::default(),
         ranges: Ranges::default(),
+        ladder: Ladder::default(),
         names: Vec::new(),
     })
 }
@@ -253,6 +265,11 @@ pub fn tuned(options: IdentifiedOptions, tuning: Tuning) -> Box<dyn CouplingMeth
 impl CouplingMethod for Identified {
     fn warning(&self) -> Option<&str> {
         self.warning.as_deref()
+    }
+
+    fn choose(&mut self, system: &SystemView<'_>) -> Result<()> {
+        self.ladder.is_used = !system.equal_steps;
+        Ok(())
     }
 
     fn request(&self) -> Request {
@@ -266,8 +283,11 @@ impl CouplingMethod for Identified {
             inputs: InputShape::polynomials(order),
             known_inputs,
             models: if knows { ModelDemand::Feedthrough } else { ModelDemand::None },
-            divides: parts,
-            equal_steps: true,
+            // Steps that vary begin with short ones.
+            divides: if self.ladder.is_used { 0 } else { parts },
+            lengths: LengthDemand::Doubled,
+            // For the control of steps: held inputs are means of what is expected.
+            projected: self.ladder.is_used && self.settings.form == Form::Hold,
             ..Request::default()
         }
     }
@@ -284,7 +304,10 @@ impl CouplingMethod for Identified {
         self.u_last = vec![0.0; layout.inputs()];
         self.u = vec![0.0; layout.inputs()];
         self.outside = Outside::new(layout.inputs());
-        self.clock = Clock::new(system.step, system.division.parts().unwrap_or(1));
+        self.ladder = Ladder::new(!system.equal_steps, Trail::new(layout.inputs(), layout.outputs()));
+        let varies = self.ladder.is_used;
+        let parts_of_step = if varies { 2 } else { system.division.parts().unwrap_or(1) };
+        self.clock = Clock::new(system.step, parts_of_step);
         let mut loaded = self.read_models(system)?;
         self.excitation = Excitation::new(system, tuning.start.excitation);
         let part = |i: usize| {
@@ -295,6 +318,8 @@ impl CouplingMethod for Identified {
                 reference: Reference::new(m, n, &tuning.bank.rls),
                 fine: bank(m, n, &tuning.bank),
                 coarse: bank(m, n, &tuning.bank),
+                kept: (0..self.ladder.banks()).map(|_| bank(m, n, &tuning.bank)).collect(),
+                teaches: false,
                 record: Record::new(m, n, self.clock.parts_of_step, &tuning),
                 affine: Affine::new(if learns { m } else { 0 }, n),
                 in_loop: scope.is_in_loop(i),
@@ -305,17 +330,20 @@ impl CouplingMethod for Identified {
         self.parts = (0..layout.subsystems()).map(part).collect();
         // Without a loop there is nothing to stabilise, and the order of stepping leaves nothing to extrapolate.
         let has_loop = self.parts.iter().any(|part| part.in_loop);
-        let wants_small = self.settings.wants_small_start && has_loop;
+        let wants_small = self.settings.wants_small_start && has_loop && !varies;
         let small = wants_small && system.division.parts().is_some();
         self.course = Course::new(small);
         if !small {
-            self.parts.iter_mut().for_each(|part| part.coarse.expect_held_inputs());
+            let banks = self.parts.iter_mut().flat_map(|part| part.kept.iter_mut().chain([&mut part.coarse]));
+            banks.for_each(Bank::expect_held_inputs);
         }
         let knows = small || self.parts.iter().any(|part| part.loaded.is_some());
         self.whole_steps =
             if knows { WholeStepStart::default() } else { WholeStepStart::new(layout, |i| scope.learns(i)) };
         self.warning = if !has_loop && is_torn(system) {
             Some(TORN.into())
+        } else if varies && !self.settings.file.is_empty() {
+            Some(FILE_LEFT_ASIDE.into())
         } else {
             scope.warning(system).or_else(|| wants_small.then(|| whole_step_start(system)).flatten())
         };
@@ -368,8 +396,8 @@ impl CouplingMethod for Identified {
     fn learnt_model(&self, i: usize) -> Option<InterfaceModel> {
         let part = self.parts.get(i)?;
         match self.course.phase {
-            // A ramp is not a hold.
-            _ if self.settings.form == Form::Ramp => None,
+            // A ramp is not a hold, and where steps vary there is no model of all of them.
+            _ if self.settings.form == Form::Ramp || self.ladder.is_used => None,
             LearningPhase::Large => part.coarse.interface(&part.reference),
             _ => Some(resample(
                 &part.fine.interface(&part.reference)?,
@@ -391,7 +419,8 @@ impl CouplingMethod for Identified {
 impl Identified {
     /// Models of an earlier run for small and for large steps; none if there is no file.
     fn read_models(&self, system: &SystemView<'_>) -> Result<Vec<Option<(InitialModel, InitialModel)>>> {
-        if self.settings.file.is_empty() {
+        // Models of a file are of steps of one length.
+        if self.settings.file.is_empty() || self.ladder.is_used {
             return Ok(Vec::new());
         }
         let parts = system.descriptions.iter();
@@ -407,6 +436,9 @@ impl Identified {
 const TORN: &str = "its group does not contain a complete loop of connections: it starts with whole steps \
                     and does not see the feedback to its inputs; put all connections of a loop into one \
                     group";
+
+/// Why models of an earlier run are not used.
+const FILE_LEFT_ASIDE: &str = "the models of `file` are left aside: the lengths of steps vary";
 
 /// Why the run starts with whole steps.
 fn whole_step_start(system: &SystemView<'_>) -> Option<String> {

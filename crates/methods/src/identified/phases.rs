@@ -1,13 +1,14 @@
 //! From small steps to large ones: when, and with what models.
 
 use costep_core::Signals;
+use costep_ident::Bank;
 
 use super::direct;
 use super::trial::Subject;
 use super::tuning::TrialTuning;
 use super::{Identified, SubsystemLearner};
 
-/// The waiting for a trial is doubled with every return to small steps, up to so many times: beyond, no run is that long.
+/// The waiting for a trial is doubled with every further return to small steps, up to so many times: beyond, no run is that long.
 const MOST_DOUBLINGS: u64 = 20;
 
 /// What the run is doing.
@@ -57,16 +58,17 @@ impl Course {
     /// A whole step that was found unstable is not tried again soon, and the later the more often the run had to come back from it.
     fn wait(&mut self, tuning: &TrialTuning) {
         let steps = (self.small_steps / tuning.wait_part as u64).max(tuning.wait as u64);
-        self.next_trial = self.small_steps.saturating_add(steps << self.returns.min(MOST_DOUBLINGS));
+        self.next_trial =
+            self.small_steps.saturating_add(steps << self.returns.saturating_sub(1).min(MOST_DOUBLINGS));
     }
 }
 
 impl Identified {
     /// Whether all that move in loops are trusted, and something does: at rest there is nothing to be trusted for.
-    pub(super) fn all_are_trusted(&self) -> bool {
-        let mut moving =
-            self.parts.iter().filter(|part| part.in_loop && part.fine.rho().is_some()).peekable();
-        moving.peek().is_some() && moving.all(|part| part.fine.trust() > self.settings.tuning.start.trusted)
+    pub(super) fn all_are_trusted(&self, bank: impl Fn(&SubsystemLearner) -> &Bank) -> bool {
+        let moves = |part: &&SubsystemLearner| part.in_loop && bank(part).rho().is_some();
+        let mut moving = self.parts.iter().filter(moves).map(&bank).peekable();
+        moving.peek().is_some() && moving.all(|bank| bank.trust() > self.settings.tuning.start.trusted)
     }
 
     pub(super) fn choose_phase(&mut self, k: u64, signals: &Signals<'_>) {
@@ -98,13 +100,15 @@ impl Identified {
         LearningPhase::Small
     }
 
-    /// Large steps, unless all that changes changes as never before and the coupled models diverge; or it goes on like that.
+    /// Large steps, unless all that changes changes as never before and the coupled models diverge; or it goes on like that and
+    /// they are not to be trusted.
     fn go_on_large(&mut self, signals: &Signals<'_>) -> LearningPhase {
         if !(self.course.can_be_small && self.course.alarmed) {
             return LearningPhase::Large;
         }
         self.course.alarms += 1;
-        if self.course.alarms < self.settings.tuning.alarm.most as u64 && !self.is_unstable(signals) {
+        let is_patient = self.course.alarms < self.settings.tuning.alarm.most as u64;
+        if (is_patient || self.all_are_trusted(|part| &part.coarse)) && !self.is_unstable(signals) {
             return LearningPhase::Large;
         }
         self.come_back(signals);

@@ -10,6 +10,10 @@ impl Identified {
     /// Learns from the last step, once per point; at a macro step chooses the phase and, where they last the whole step, the inputs.
     pub(super) fn arrive(&mut self, step: &StepContext, signals: &Signals<'_>) {
         if self.clock.arrived == step.t {
+            if self.ladder.is_used && self.clock.h != step.h {
+                // Done again, shorter.
+                self.form_inputs_of_any_length(step, signals);
+            }
             return;
         }
         self.clock.arrived = step.t;
@@ -25,6 +29,10 @@ impl Identified {
             if is_first {
                 self.outside.begin(step.t);
             }
+            if self.ladder.is_used {
+                self.learn_on_ladder(step.t, signals);
+                return self.form_inputs_of_any_length(step, signals);
+            }
             self.outside.look((step.t, self.clock.h), &self.inputs, signals);
             self.choose_phase(step.k, signals);
             match self.course.phase {
@@ -35,9 +43,16 @@ impl Identified {
         }
     }
 
+    fn form_inputs_of_any_length(&mut self, step: &StepContext, signals: &Signals<'_>) {
+        self.clock.h = step.h;
+        self.outside.look((step.t, step.h), &self.inputs, signals);
+        self.take_models_for(step.h, signals);
+        self.solve(signals);
+    }
+
     fn observe(&mut self, at_macro_step: bool, signals: &Signals<'_>) {
         let is_first = self.clock.macro_step == 0;
-        let was_part = self.clock.last_length < 0.75 * self.clock.h;
+        let was_part = !self.ladder.is_used && self.clock.last_length < 0.75 * self.clock.h;
         let is_large = self.course.phase == LearningPhase::Large;
         for (i, part) in self.parts.iter_mut().enumerate() {
             let (u, y) = (&self.u_last[self.layout.input_range(i)], &signals.y[self.layout.output_range(i)]);
@@ -50,7 +65,12 @@ impl Identified {
             }
             part.reference.note(u, y);
             if is_large {
-                if at_macro_step {
+                if !at_macro_step {
+                    continue;
+                }
+                if self.ladder.is_used && !self.ladder.teaches() {
+                    part.coarse.push(u, y);
+                } else {
                     part.coarse.observe(&part.reference, u, y);
                 }
                 continue;
@@ -77,7 +97,8 @@ impl Identified {
             self.course.alarmed = self.alarm.rings(signals.y);
             self.whole_steps.note(self.parts.iter().any(|part| part.coarse.rho().is_some()));
         }
-        self.course.trusted = if self.all_are_trusted() { self.course.trusted + 1 } else { 0 };
+        self.course.trusted =
+            if self.all_are_trusted(|part| &part.fine) { self.course.trusted + 1 } else { 0 };
     }
 
     /// u^(k+1) from all models, over the step that `outside` has looked at.
@@ -89,6 +110,9 @@ impl Identified {
                 LearningPhase::Between(_) => record.macro_affine(self.settings.form, reference, fine, affine),
                 LearningPhase::Small | LearningPhase::Quiet => fine.affine(reference, affine),
             }
+        }
+        if !self.ladder.is_on_rung() {
+            self.shorten_models(signals);
         }
         let start = Start {
             y: signals.y,
@@ -109,11 +133,16 @@ impl Identified {
         }
         let (now, next) = self.outside.ends();
         let share = if self.settings.form == Form::Hold { 0.5 } else { 1.0 };
-        self.ranges.keep(|j| (1.0 - share) * now[j] + share * next[j], &mut self.u);
+        let outside = |j: usize| (1.0 - share) * now[j] + share * next[j];
+        self.ranges.keep(outside, &mut self.u);
+        if self.settings.form == Form::Hold {
+            self.ranges.ask_ahead(outside, &mut self.u);
+            self.ranges.keep(outside, &mut self.u);
+        }
     }
 
     /// The fall-back of all subsystems goes on with y - D u from now on.
-    fn take_feedthrough(&mut self, signals: &Signals<'_>) {
+    pub(super) fn take_feedthrough(&mut self, signals: &Signals<'_>) {
         for (i, part) in self.parts.iter_mut().enumerate() {
             if let Some(model) = signals.models.model(i) {
                 part.fine.set_feedthrough(&model.d);

@@ -52,6 +52,11 @@ impl Record {
         self.parts
     }
 
+    /// Whether there are two steps that could be one.
+    pub(super) fn has_pair(&self) -> bool {
+        self.y.len() > 2
+    }
+
     /// Ranges of the inputs, as last looked at.
     pub(super) fn input_ranges(&self) -> &[f64] {
         &self.u_range
@@ -169,6 +174,44 @@ impl Record {
         coarse.set_forgetting(Forgetting::Directional(self.forgetting));
         coarse.models_mut().iter_mut().for_each(|model| model.scale_covariance(doubt));
         coarse.assume(fine);
+    }
+
+    /// Teaches models of twice the step by the record itself: two steps that follow each other are one of twice the length, under an input
+    /// that is nearly one of its form. What the models are taught by rolling them would be right as well, but also speaks of inputs that they
+    /// have never seen: with a record of a few points that does more harm than good. Who has been taught by all pairs before is taught by the
+    /// newest one.
+    pub(super) fn teach_by_pairs(
+        &mut self,
+        form: Form,
+        reference: &Reference,
+        (fine, coarse): (&mut Bank, &mut Bank),
+        newest_only: bool,
+    ) {
+        self.find_ranges();
+        let points = self.y.len();
+        let pairs = points.saturating_sub(2).min(if newest_only { 1 } else { points });
+        for lag in (0..pairs).rev() {
+            self.coarse_past.clear();
+            for before in [lag + 4, lag + 2].into_iter().filter(|before| *before < points) {
+                self.find_pair(before, form);
+                self.coarse_past.push(&self.u_goal, self.y.get(before));
+            }
+            self.find_pair(lag, form);
+            for model in coarse.models_mut() {
+                if model.can_use(&self.coarse_past) {
+                    model.update(reference, &self.coarse_past, &self.u_goal, self.y.get(lag));
+                }
+            }
+        }
+        coarse.assume(fine);
+    }
+
+    /// The input of the two steps that end at a point of the record.
+    fn find_pair(&mut self, lag: usize, form: Form) {
+        let first = if form == Form::Hold && lag + 1 < self.u.len() { lag + 1 } else { lag };
+        for (j, goal) in self.u_goal.iter_mut().enumerate() {
+            *goal = 0.5 * (self.u.get(first)[j] + self.u.get(lag)[j]);
+        }
     }
 
     fn lesson(

@@ -3,6 +3,10 @@
 //! A coupling signal that has taken a few values only is switched, not moved: what a model or a line makes of it, 9 kW of a heater of 4 kW,
 //! does not exist. It is held as it is. And a limit that a signal has come to more than once, such as that of a controller that saturates, is not
 //! passed.
+//!
+//! A part all of whose outputs switch decides, and what it decides shows at the end of a step and acts over the next one. Under a held input that is
+//! the mean of the step it would decide a step late: a thermostat heats for a step too long. It is asked with what its input will be in the middle of the step
+//! in which its decision acts.
 
 use costep_core::{Result, StateReader, StateWriter, SystemView};
 
@@ -10,6 +14,8 @@ use costep_core::{Result, StateReader, StateWriter, SystemView};
 const FEW_VALUES: usize = 3;
 /// once it has been seen at so many points, or has stood still.
 const SEEN: f64 = 8.0;
+/// From the start of a step to the middle of the next, in halves of a step: the mean over the step lies one half ahead.
+const HALVES_TO_NEXT_MIDDLE: f64 = 3.0;
 
 /// What is known about the coupling signal of one input, without what comes from outside.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -21,6 +27,8 @@ struct Range {
     /// Its first values, and how many different ones there were, up to one more than a few.
     values: [f64; FEW_VALUES],
     count: f64,
+    /// 1 for each of them that it had at more than one point.
+    again: [f64; FEW_VALUES],
     /// Least and greatest value, how often the signal has come to each, and whether it is there.
     extremes: [f64; 2],
     visits: [f64; 2],
@@ -28,7 +36,7 @@ struct Range {
 }
 
 /// Number of values that it is saved as.
-const SAVED: usize = 3 + FEW_VALUES + 1 + 6;
+const SAVED: usize = 3 + FEW_VALUES + 1 + FEW_VALUES + 6;
 
 impl Range {
     fn observe(&mut self, c: f64) {
@@ -43,7 +51,9 @@ impl Range {
 
     fn note_value(&mut self, c: f64) {
         let known = self.count as usize;
-        if known <= FEW_VALUES && !self.values[..known.min(FEW_VALUES)].contains(&c) {
+        if let Some(place) = self.values[..known.min(FEW_VALUES)].iter().position(|value| *value == c) {
+            self.again[place] = 1.0;
+        } else if known <= FEW_VALUES {
             if let Some(place) = self.values.get_mut(known) {
                 *place = c;
             }
@@ -71,6 +81,11 @@ impl Range {
         self.count <= FEW_VALUES as f64 && (self.points >= SEEN || self.has_rested == 1.0)
     }
 
+    /// Whether it has been seen to switch: it stayed at two of its values, or came back to them. What begins to move after a rest does not.
+    fn has_switched(&self) -> bool {
+        self.is_switch() && self.again.iter().sum::<f64>() >= 2.0
+    }
+
     /// The nearest value that the source can deliver, as far as is known.
     fn nearest(&self, c: f64) -> f64 {
         if self.is_switch() {
@@ -83,12 +98,13 @@ impl Range {
 
     fn to_array(self) -> [f64; SAVED] {
         let [v0, v1, v2] = self.values;
+        let [a0, a1, a2] = self.again;
         let ([e0, e1], [n0, n1], [t0, t1]) = (self.extremes, self.visits, self.is_there);
-        [self.last, self.points, self.has_rested, v0, v1, v2, self.count, e0, e1, n0, n1, t0, t1]
+        [self.last, self.points, self.has_rested, v0, v1, v2, self.count, a0, a1, a2, e0, e1, n0, n1, t0, t1]
     }
 
     fn from_array(
-        [last, points, has_rested, v0, v1, v2, count, e0, e1, n0, n1, t0, t1]: [f64; SAVED],
+        [last, points, has_rested, v0, v1, v2, count, a0, a1, a2, e0, e1, n0, n1, t0, t1]: [f64; SAVED],
     ) -> Self {
         Self {
             last,
@@ -96,6 +112,7 @@ impl Range {
             has_rested,
             values: [v0, v1, v2],
             count,
+            again: [a0, a1, a2],
             extremes: [e0, e1],
             visits: [n0, n1],
             is_there: [t0, t1],
@@ -105,39 +122,76 @@ impl Range {
 
 /// The ranges of all connected inputs of a group.
 #[derive(Default)]
-pub(super) struct Ranges(Vec<(usize, Range)>);
+pub(super) struct Ranges {
+    /// With the inputs.
+    ranges: Vec<(usize, Range)>,
+    /// Per subsystem.
+    around: Vec<Around>,
+}
+
+/// Places among the ranges of what is around a subsystem.
+#[derive(Clone, Default)]
+struct Around {
+    /// Of its inputs.
+    inputs: Vec<usize>,
+    /// Of the inputs that its outputs lead to.
+    led: Vec<usize>,
+}
 
 impl Ranges {
     pub(super) fn new(system: &SystemView<'_>) -> Self {
         let is_connected = |j: &usize| system.coupling.sources(*j).next().is_some();
-        Self(system.inputs.iter().filter(is_connected).map(|j| (j, Range::default())).collect())
+        let ranges: Vec<_> =
+            system.inputs.iter().filter(is_connected).map(|j| (j, Range::default())).collect();
+        let mut around = vec![Around::default(); system.layout.subsystems()];
+        for (place, (j, _)) in ranges.iter().enumerate() {
+            around[system.layout.input_owner(*j)].inputs.push(place);
+            for (output, _) in system.coupling.sources(*j) {
+                around[system.layout.output_owner(output)].led.push(place);
+            }
+        }
+        Self { ranges, around }
     }
 
     /// Takes in the coupling signals at a point.
     pub(super) fn observe(&mut self, coupled: &[f64], external: &[f64]) {
-        self.0.iter_mut().for_each(|(j, range)| range.observe(coupled[*j] - external[*j]));
+        self.ranges.iter_mut().for_each(|(j, range)| range.observe(coupled[*j] - external[*j]));
     }
 
     /// Puts inputs back to what their sources can deliver. `outside` is the share of what comes from outside.
     pub(super) fn keep(&self, outside: impl Fn(usize) -> f64, u: &mut [f64]) {
-        for (j, range) in &self.0 {
+        for (j, range) in &self.ranges {
             let r = outside(*j);
             u[*j] = range.nearest(u[*j] - r) + r;
+        }
+    }
+
+    /// Moves held inputs of subsystems that decide from the middle of the step to that of the next, without what comes from outside.
+    pub(super) fn ask_ahead(&self, outside: impl Fn(usize) -> f64, u: &mut [f64]) {
+        let has_switched = |place: &usize| self.ranges[*place].1.has_switched();
+        for Around { inputs, led } in &self.around {
+            if led.is_empty() || !led.iter().all(has_switched) {
+                continue;
+            }
+            for (j, range) in inputs.iter().map(|place| &self.ranges[*place]) {
+                let ahead = u[*j] - outside(*j) - range.last;
+                u[*j] += (HALVES_TO_NEXT_MIDDLE - 1.0) * ahead;
+            }
         }
     }
 
     /// Inputs that are held because their signals switch. What never changed does not.
     pub(super) fn switched(&self) -> Vec<usize> {
         let switches = |(_, range): &&(usize, Range)| range.is_switch() && range.count > 1.0;
-        self.0.iter().filter(switches).map(|(j, _)| *j).collect()
+        self.ranges.iter().filter(switches).map(|(j, _)| *j).collect()
     }
 
     pub(super) fn save(&self, out: &mut StateWriter) {
-        self.0.iter().for_each(|(_, range)| out.reals(&range.to_array()));
+        self.ranges.iter().for_each(|(_, range)| out.reals(&range.to_array()));
     }
 
     pub(super) fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
-        for (_, range) in &mut self.0 {
+        for (_, range) in &mut self.ranges {
             let mut all = [0.0; SAVED];
             from.reals(&mut all)?;
             *range = Range::from_array(all);
@@ -163,6 +217,29 @@ mod tests {
         assert_eq!(seen(&[0.0, 4e3, 0.0, 4e3, 0.0, 4e3, 0.0, 4e3, 0.0]).nearest(4e3), 0.0);
         // What moves is left alone.
         assert_eq!(seen(&[0.0, 1.0, 2.0, 3.0, 4.0]).nearest(5.0), 5.0);
+    }
+
+    #[test]
+    fn what_begins_to_move_has_not_switched() {
+        assert!(seen(&[0.0, 0.0, 4e3, 4e3]).has_switched());
+        assert!(seen(&[0.0, 4e3, 0.0, 4e3, 0.0, 4e3, 0.0, 4e3]).has_switched());
+        assert!(!seen(&[0.0, 0.0, 0.1, 0.3]).has_switched());
+        assert!(!seen(&[0.0, 0.0, 4e3]).has_switched());
+    }
+
+    #[test]
+    fn who_decides_is_asked_for_the_middle_of_the_next_step() {
+        // Input 0 is the heat of a room, input 1 the temperature that the thermostat sees.
+        let asked = |heat: &[f64]| {
+            let ranges = vec![(0, seen(heat)), (1, seen(&[19.0, 19.5, 20.0]))];
+            let (room, thermostat) =
+                (Around { inputs: vec![0], led: vec![1] }, Around { inputs: vec![1], led: vec![0] });
+            let mut u = [4e3, 20.25 + 1.0];
+            Ranges { ranges, around: vec![room, thermostat] }.ask_ahead(|j| j as f64, &mut u);
+            u
+        };
+        assert_eq!(asked(&[0.0, 0.0, 4e3, 4e3]), [4e3, 20.75 + 1.0]);
+        assert_eq!(asked(&[0.0, 0.0, 0.1, 0.3]), [4e3, 20.25 + 1.0]);
     }
 
     #[test]

@@ -17,9 +17,9 @@
 mod differences;
 
 use costep_core::{
-    CouplingMethod, Deviations, InterfaceModel, KnownInputs, Layout, Linearisation, LocalModel, MethodEntry,
-    ModelDemand, ModelKind, ModelsSpec, Options, Request, Result, Signals, StateReader, StateWriter,
-    StepContext, SystemView, choice, join, options,
+    CouplingMethod, Deviations, InterfaceModel, KnownInputs, Layout, LengthDemand, Linearisation, LocalModel,
+    MethodEntry, ModelDemand, ModelKind, ModelsSpec, Options, Request, Result, Signals, StateReader,
+    StateWriter, StepContext, SystemView, choice, join, options,
 };
 use costep_linalg::Matrix;
 
@@ -149,7 +149,7 @@ impl Update for Ijcsa {
             JacobianKind::Differences => Request { known_inputs: KnownInputs::Kept, ..Request::default() },
             JacobianKind::Auto | JacobianKind::Models => Request {
                 models: ModelDemand::Full { states: false },
-                equal_steps: self.is_learnt,
+                lengths: if self.is_learnt { LengthDemand::Equal } else { LengthDemand::Any },
                 ..Request::default()
             },
         }

@@ -226,7 +226,7 @@ impl CouplingMethod for Iteration {
             models: first.models.and(update.models),
             after_step: AfterStep::Judge,
             history: first.history.max(1),
-            equal_steps: first.equal_steps || update.equal_steps,
+            lengths: first.lengths.max(update.lengths),
             // Who forms all inputs knows none of them before.
             sweep: match self.sweep {
                 SweepKind::GaussSeidel if !keeps => Sweep::Sequential,

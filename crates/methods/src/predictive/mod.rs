@@ -36,9 +36,9 @@ mod settings;
 mod subsystem;
 
 use costep_core::{
-    CouplingMethod, Deviations, InputSet, InputShape, KnownInputs, Layout, LowerOrders, MethodEntry,
-    ModelDemand, ModelKind, ModelsSpec, Options, Request, Result, Signals, StateReader, StateWriter,
-    StepContext, SystemView,
+    CouplingMethod, Deviations, InputSet, InputShape, KnownInputs, Layout, LengthDemand, LowerOrders,
+    MethodEntry, ModelDemand, ModelKind, ModelsSpec, Options, Request, Result, Signals, StateReader,
+    StateWriter, StepContext, SystemView,
 };
 
 use crate::papers::{learnt, thesis};
@@ -151,7 +151,10 @@ impl CouplingMethod for Predictive {
             known_inputs: KnownInputs::Kept,
             models: ModelDemand::Full { states: true },
             projected: true,
-            equal_steps: self.settings.has_stationary_filter(),
+            lengths: match self.settings.has_stationary_filter() {
+                true => LengthDemand::Equal,
+                false => LengthDemand::Any,
+            },
             ..Request::default()
         }
     }

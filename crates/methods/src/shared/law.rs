@@ -67,6 +67,11 @@ impl Law {
         }
     }
 
+    /// Whether an output may follow an input at once.
+    pub(crate) fn follows_at_once(&self, output: usize) -> bool {
+        self.through[output] > 0.0
+    }
+
     /// Fills u of the group; u = z if the system cannot be solved, which false tells.
     pub(crate) fn solve<'a>(
         &mut self,

@@ -11,30 +11,46 @@ use costep_fmu_file::Use;
 use costep_integrate::{Equations, Ode, Solver};
 #[cfg(target_os = "linux")]
 use costep_supervise::{IsolatedFile, IsolatedUse, isolate_fmu, try_fmu};
-use costep_system::{Component, TrialPart, Variation};
+#[cfg(target_os = "linux")]
+use costep_system::MakeTrial;
+use costep_system::{Component, Variation};
 
 use crate::fmus::{FmuFile, Isolation};
 #[cfg(target_os = "linux")]
 use crate::fmus::{python, start_of_port};
 
-/// An instance for trials with start values of its inputs: what the FMU says is not passed on.
+/// Makes instances for trials with start values of their inputs: what the FMU says is not passed on. It is unpacked once.
 #[cfg(target_os = "linux")]
-fn for_trials(
-    file: &FmuFile,
+fn for_trials<'a>(
+    file: &'a FmuFile,
     isolation: Isolation,
-    description: &Description,
+    description: &'a Description,
     usage: IsolatedUse,
-) -> Option<Result<TrialPart>> {
+) -> Option<Result<MakeTrial<'a>>> {
     let program = costep_supervise::worker_program()?;
     let parameters = match &usage {
         IsolatedUse::CoSimulation(options) => &options.parameters,
         IsolatedUse::ModelExchange(options) => &options.parameters,
     };
     let start = |port: &Port| start_of_port(&file.description, &port.name, parameters).unwrap_or(0.0);
-    let inputs = description.inputs.iter().map(start).collect();
-    let program = &python::with_environment(program, file);
-    let isolated = try_fmu(program, outside(file, isolation), &description.name, usage);
-    Some(isolated.map(|isolated| (Box::new(isolated) as Box<dyn Subsystem>, inputs)))
+    let inputs: Vec<f64> = description.inputs.iter().map(start).collect();
+    let program = python::with_environment(program, file);
+    let outside = outside(file, isolation, usage_of(&usage));
+    let make = |outside: IsolatedFile<'a>| -> MakeTrial<'a> {
+        Box::new(move || {
+            let isolated = try_fmu(&program, outside.clone(), &description.name, usage.clone())?;
+            Ok((Box::new(isolated) as Box<dyn Subsystem>, inputs.clone()))
+        })
+    };
+    Some(outside.map(make))
+}
+
+#[cfg(target_os = "linux")]
+fn usage_of(usage: &IsolatedUse) -> Use {
+    match usage {
+        IsolatedUse::CoSimulation(_) => Use::CoSimulation,
+        IsolatedUse::ModelExchange(_) => Use::ModelExchange,
+    }
 }
 
 /// A process for one instance of an FMU.
@@ -51,12 +67,18 @@ fn isolated(
             .because("this program cannot host FMUs in separate processes"));
     };
     let program = &python::with_environment(program, file);
-    Ok(Box::new(isolate_fmu(program, outside(file, isolation), name, usage)?))
+    let outside = outside(file, isolation, usage_of(&usage))?;
+    Ok(Box::new(isolate_fmu(program, outside, name, usage)?))
 }
 
 #[cfg(target_os = "linux")]
-fn outside(file: &FmuFile, isolation: Isolation) -> IsolatedFile<'_> {
-    IsolatedFile { path: &file.path, fmu: &file.description, sandboxed: isolation == Isolation::Sandbox }
+fn outside(file: &FmuFile, isolation: Isolation, usage: Use) -> Result<IsolatedFile<'_>> {
+    Ok(IsolatedFile {
+        path: &file.path,
+        unpacked: file.unpacked(usage)?,
+        fmu: &file.description,
+        sandboxed: isolation == Isolation::Sandbox,
+    })
 }
 
 /// An instance of an FMU for Co-Simulation.
@@ -87,7 +109,7 @@ impl Component for CoSimulationComponent {
     }
 
     #[cfg(target_os = "linux")]
-    fn for_trials(&self) -> Option<Result<TrialPart>> {
+    fn for_trials(&self) -> Option<Result<MakeTrial<'_>>> {
         let usage = IsolatedUse::CoSimulation(CoSimulationOptions::clone(&self.options));
         for_trials(&self.file, self.isolation, &self.description, usage)
     }
@@ -148,7 +170,7 @@ impl Component for ModelExchangeComponent {
     }
 
     #[cfg(target_os = "linux")]
-    fn for_trials(&self) -> Option<Result<TrialPart>> {
+    fn for_trials(&self) -> Option<Result<MakeTrial<'_>>> {
         let usage = IsolatedUse::ModelExchange(ModelExchangeOptions::clone(&self.options));
         for_trials(&self.file, self.isolation, &self.description, usage)
     }
@@ -185,6 +207,23 @@ impl Component for ModelExchangeComponent {
 
     fn ode(&self) -> Option<Box<dyn Ode>> {
         None
+    }
+
+    /// By start values of its states, as a user would set them.
+    fn started_at(&self, x: &[f64]) -> Result<Box<dyn Component>> {
+        let mut copy = self.clone();
+        let values = ModelExchangeSubsystem::start_values(&self.file.description, &self.options, x).map_err(
+            |cause| {
+                let name = &self.description.name;
+                costep_core::Error::new(costep_core::Code::NoRest, format!("`{name}` cannot start at rest"))
+                    .because(cause.details().message.clone())
+                    .hint("begin the run earlier, with constant inputs")
+            },
+        )?;
+        let parameters = &mut Arc::make_mut(&mut copy.options).parameters;
+        parameters.retain(|(name, _)| values.iter().all(|(state, _)| state != name));
+        parameters.extend(values);
+        Ok(Box::new(copy))
     }
 
     fn varied(&self, by: &Variation<'_>) -> Box<dyn Component> {

@@ -6,14 +6,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use costep_core::{Error, Result};
-use costep_fmi::FmuLibrary;
+use costep_fmi::{FmuLibrary, model_identifier};
+#[cfg(target_os = "linux")]
+use costep_fmu_file::Unpacked;
 use costep_fmu_file::{Finding, Fmu, ModelDescription, Use};
 
-use crate::fmus::Isolation;
+use crate::fmus::{Isolation, whole};
 
 /// An FMU file that was read, shared by all parts that are instances of it.
 pub(crate) struct FmuFile {
-    /// Where it is.
+    /// Where it is, from the root.
     pub(crate) path: PathBuf,
     /// What it says about itself.
     pub(crate) description: ModelDescription,
@@ -41,7 +43,7 @@ impl FmuFile {
         };
         let carries_python = fmu.archive().entries().any(is_module);
         let loaded = Mutex::new(Loaded { fmu, checked: HashMap::new(), libraries: Vec::new() });
-        Ok(Self { path: path.into(), description, findings, carries_python, loaded })
+        Ok(Self { path: whole(path), description, findings, carries_python, loaded })
     }
 
     /// An error if it has no binary for this platform, or one that cannot be loaded by what its header says.
@@ -102,9 +104,19 @@ impl FmuFile {
         if let Some(library) = loaded.libraries.iter().find(|library| library.usage() == usage) {
             return Ok(Arc::clone(library));
         }
-        let library = FmuLibrary::load_in(&mut loaded.fmu, usage, None, step_timeout)?;
+        let fmu = &mut loaded.fmu;
+        let unpacked = fmu.unpack(&model_identifier(fmu, usage)?)?;
+        let library = FmuLibrary::load_unpacked(fmu, usage, unpacked, step_timeout)?;
         loaded.libraries.push(Arc::clone(&library));
         Ok(library)
+    }
+
+    /// Unpacked once more, for a process that is not this one.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn unpacked(&self, usage: Use) -> Result<Arc<Unpacked>> {
+        let fmu = &mut self.loaded.lock().unwrap_or_else(PoisonError::into_inner).fmu;
+        let identifier = model_identifier(fmu, usage)?;
+        fmu.unpack(&identifier).map(Arc::new)
     }
 }
 

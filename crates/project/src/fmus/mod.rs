@@ -18,7 +18,7 @@ use costep_fmu_file::Values;
 use costep_integrate::Solver;
 
 pub(crate) use file::{FmuFile, Opened};
-pub(crate) use read::{Fmu, file_in, path_in, read, wired_part};
+pub(crate) use read::{Fmu, file_in, path_in, read, whole, wired_part};
 pub(crate) use value::{find_port, start_of_port, written};
 
 /// Which interface of an FMU is used.
@@ -77,7 +77,7 @@ pub struct FmuSpec {
     pub name: String,
     /// The file as it was written.
     pub file: PathBuf,
-    /// The same, as seen from the present folder.
+    /// The same from the root.
     pub path: PathBuf,
     /// The interface that is used.
     pub interface: FmuInterface,

@@ -48,7 +48,7 @@ pub(crate) fn read(
     let path = problems.folder().join(written);
     let validate = section.get("validate").is_none() || section.truth("validate", problems)?;
     let file = open(&path, &section, opened, problems)?;
-    let valid = check_findings(&file, validate, &section, problems);
+    let valid = check_findings((&file, &path), validate, &section, problems);
     let interface = read_interface(&section, &file.description, &path, problems);
     let given = Section::open_free(section.get("set"), format!("`set` in {label}"), problems);
     let set = read_set(&file.description, given.entries(), problems)?;
@@ -109,7 +109,7 @@ pub(crate) fn read(
     let spec = FmuSpec {
         name,
         file: file_name,
-        path,
+        path: whole(&path),
         interface,
         interface_given,
         solver,
@@ -261,7 +261,7 @@ fn open(
 
 /// Reports what is wrong with an FMU by the rules of FMI, as `costep inspect` does. False if it is to be refused.
 fn check_findings(
-    file: &FmuFile,
+    (file, path): (&FmuFile, &Path),
     validate: bool,
     section: &Section<'_>,
     problems: &mut Problems<'_>,
@@ -272,13 +272,16 @@ fn check_findings(
         // Without names that tell ports apart there is nothing to connect.
         let is_vital = finding.code == Code::FmuDuplicate;
         let refused = finding.severity == Severity::Error && (validate || is_vital);
-        let error = || in_words_of_project(finding.clone().into_error(&file.path), &file.path);
+        let error = || in_words_of_project(finding.clone().into_error(path), path);
         if refused {
             let hint = match is_vital {
                 true => "export it again, by a tool that follows the standard",
                 false => "export it again, or write `validate = false` to accept it as it is",
             };
             problems.report(origin, || error().hint(hint));
+        } else if finding.names_other_library() {
+            // What is run may be something else than what is meant.
+            problems.warn(origin, || as_warning(&error()));
         } else {
             problems.advise(origin, || as_warning(&error()));
         }
@@ -395,7 +398,10 @@ fn read_interface(
         problems.report(origin, || {
             Error::new(Code::FmuInterface, format!("`{}` is not for {name}", path.display()))
                 .because(format!("it offers {offers}"))
-                .hint("export it for Co-Simulation or Model Exchange from the tool it comes from")
+                .hint(match fmu.co_simulation.is_some() || fmu.model_exchange.is_some() {
+                    true => "remove `interface`: what the FMU offers is used",
+                    false => "export it for Co-Simulation or Model Exchange from the tool it comes from",
+                })
         });
         return None;
     }
@@ -468,6 +474,11 @@ fn is_settable(variable: &costep_fmu_file::Variable) -> bool {
 /// The file of an FMU as it is to be written into a project in `folder`: relative where it lies below that.
 pub(crate) fn file_in(spec: &FmuSpec, folder: Option<&Path>) -> PathBuf {
     folder.map_or_else(|| spec.file.clone(), |folder| path_in(&spec.path, Some(folder)))
+}
+
+/// A path from the root: FMUs may lead the process to another folder.
+pub(crate) fn whole(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.into())
 }
 
 /// A path as it is to be written into a project in `folder`: relative where it lies below that, else whole.

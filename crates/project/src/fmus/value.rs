@@ -76,7 +76,11 @@ pub(crate) fn written(values: &Values, quoted: impl Fn(&str) -> String) -> Strin
         Values::Boolean(v) => v.iter().map(bool::to_string).collect(),
         Values::String(v) => v.iter().map(|text| quoted(text)).collect(),
         Values::Binary(v) => v.iter().map(|bytes| quoted(&hexadecimal(bytes))).collect(),
-        numbers => (0..numbers.len()).filter_map(|i| numbers.number(i)).map(|x| format!("{x:?}")).collect(),
+        Values::Float64(_) | Values::Float32(_) => {
+            (0..values.len()).filter_map(|i| values.number(i)).map(|x| format!("{x:?}")).collect()
+        }
+        // Their numbers are whole, and one with a decimal point would be taken for a real.
+        whole => (0..whole.len()).filter_map(|i| whole.number(i)).map(|x| x.to_string()).collect(),
     };
     match &items[..] {
         [single] => single.clone(),

@@ -210,10 +210,11 @@ impl Plan {
         }
     }
 
-    /// The text that tells this plan from others.
+    /// The text that tells this plan from others. In which process an FMU runs changes no row, and a plan goes on with
+    /// another choice after a crash.
     pub fn identity(&self) -> String {
-        let changes: Vec<_> =
-            self.changes.iter().map(|given| format!("{}={}", given.path, given.value)).collect();
+        let changes = self.changes.iter().filter(|given| !given.says_where_it_runs());
+        let changes: Vec<_> = changes.map(|given| format!("{}={}", given.path, given.value)).collect();
         let method = self.method.as_deref().unwrap_or(DEFAULT_METHOD);
         let axis = |axis: &Axis| format!("{:?} {} {:?}", axis.varied, axis.factor.name, axis.factor.levels);
         let axes: Vec<_> = self.axes.iter().map(axis).collect();

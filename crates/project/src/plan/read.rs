@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use costep_core::quantity::{exact_time, parse_time};
+use costep_core::quantity::{exact_time, parse_time_with_unit};
 use costep_core::{Code, Error, Value as Level};
 use costep_experiments::{Factor, parse_numbers, parse_times};
 
@@ -28,6 +28,11 @@ pub(super) fn plan(text: &str, path: &Path, registry: &Registry) -> Result<Plan,
         root.table_mut(names).into_iter().for_each(Table::flatten);
     }
     let problems_of = &mut problems;
+    if root.get("plan").is_none() && root.get("system").is_some() {
+        let origin = root.get("system").map_or(Origin::Nowhere, |system| system.origin);
+        problems_of.report(origin, || is_a_project(path));
+        return Err(problems.into_errors());
+    }
     refuse_unknown_keys(&root, "the plan", TABLES, problems_of);
     let section = Section::open(root.get("plan"), "[plan]", PLAN_KEYS, problems_of);
     section.require("system", "write for example system = \"dual-mass\"", problems_of);
@@ -47,6 +52,14 @@ pub(super) fn plan(text: &str, path: &Path, registry: &Registry) -> Result<Plan,
     plan.changes.extend(first_step(&plan));
     reader.check(&plan, system.is_some(), registry, problems_of);
     if problems.is_empty() { Ok(plan) } else { Err(problems.into_errors()) }
+}
+
+/// The error of a project where a plan is wanted.
+fn is_a_project(path: &Path) -> Error {
+    let file = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    Error::new(Code::Missing, "this is a project, not a plan").hint(format!(
+        "a plan is a file of its own, with [plan] system = \"{file}\" and what is varied (docs/experiments.md)"
+    ))
 }
 
 /// The first of the steps as that of the system, which then needs none of its own.
@@ -183,7 +196,7 @@ fn levels(varied: Varied, name: &str, node: &Node) -> Result<Vec<Level>, Error> 
         }
     };
     let one = |item: &Node| match (varied, level(item)) {
-        (Varied::Step, Some(Level::Text(text))) => parse_time(&text).map(Level::Real),
+        (Varied::Step, Some(Level::Text(text))) => parse_time_with_unit(&text).map(Level::Real),
         (Varied::Step, Some(Level::Integer(_) | Level::Real(_) | Level::Bool(_))) => {
             Err(bad("a step has no unit".into()).hint("write it as text, \"1 ms\""))
         }

@@ -33,6 +33,7 @@ pub(crate) const CASES: &[Case] = &[
     ("name = \"rig\"", "name = \" \"", Code::BadValue, 2, "leave it out"),
     ("stop =", "initial = \"steadily\"\nstop =", Code::BadValue, 3, "did you mean `steady`?"),
     ("\"50 ms\"", "\"50 sm\"", Code::BadQuantity, 3, "did you mean `ms`?"),
+    ("\"50 ms\"", "\"50\"", Code::BadQuantity, 3, "write \"50 s\" or \"50 ms\""),
     ("\"50 ms\"", "\"-50 ms\"", Code::BadValue, 3, "before it starts"),
     ("stop =", "start = 1\nstop =", Code::BadValue, 4, "before it starts at 1 s"),
     ("\"50 ms\"", "true", Code::BadValue, 3, "is true or false, not a time"),
@@ -57,6 +58,7 @@ pub(crate) const CASES: &[Case] = &[
     // Methods and groups
     ("\"nepce\"", "\"nepec\"", Code::UnknownMethod, 10, "did you mean `nepce`?"),
     ("alpha = 0.5", "alhpa = 0.5", Code::UnknownOption, 11, "did you mean `alpha`?"),
+    ("alpha = 0.5", "alfa = 0.5", Code::UnknownOption, 11, "did you mean `alpha`?"),
     ("alpha = 0.5", "alpha = 5", Code::BadOption, 11, "allowed: a number from 0 to 2"),
     ("alpha = 0.5", "alpha = [5]", Code::BadOption, 11, "option `alpha` is a list"),
     ("group = \"fast\"", "group = \"fsat\"", Code::UnknownName, 40, "did you mean `fast`?"),
@@ -88,7 +90,7 @@ pub(crate) const CASES: &[Case] = &[
         17,
         "letters, digits",
     ),
-    ("[\"b\", \"a\"]", "[\"b\", \"c\", \"a\"]", Code::UnknownName, 15, "did you mean `a`?"),
+    ("[\"b\", \"a\"]", "[\"b\", \"c\", \"a\"]", Code::UnknownName, 15, "known here: a, b"),
     ("[\"b\", \"a\"]", "[\"b\"]", Code::Missing, 15, "does not name a"),
     ("[\"b\", \"a\"]", "[\"b\", \"a\", \"b\"]", Code::Duplicate, 15, "name each part once"),
     // Connections

@@ -44,7 +44,8 @@ pub(super) enum Content {
     Table(Table),
     Plot(Figure),
     Heat(Box<HeatMap>),
-    Picture(Figure),
+    /// A picture as SVG, and its title.
+    Picture(String, String),
     Diagram(Diagram, String),
 }
 
@@ -99,9 +100,9 @@ impl Section {
         self.with(Content::Heat(Box::new(map)))
     }
 
-    /// With a figure as a picture.
-    pub fn picture(self, figure: Figure) -> Self {
-        self.with(Content::Picture(figure))
+    /// With a picture that [`Figure::to_svg`] has drawn.
+    pub fn picture(self, title: impl Into<String>, svg: impl Into<String>) -> Self {
+        self.with(Content::Picture(title.into(), svg.into()))
     }
 
     /// With a system, and a sentence that says what the picture shows to those who do not see it.

@@ -173,7 +173,7 @@ impl<'a> Writer<'a> {
             Content::Table(table) => self.table(table),
             Content::Plot(figure) => self.plots(figure),
             Content::Heat(map) => self.heat(map),
-            Content::Picture(figure) => self.picture(figure),
+            Content::Picture(title, svg) => self.svg(svg, title, ""),
             Content::Diagram(diagram, description) => self.diagram(diagram, description),
         }
     }
@@ -333,10 +333,6 @@ impl<'a> Writer<'a> {
         ));
         self.frame(&id, "large", &description);
         self.push(format_args!("<p class=\"note\">{description}</p>\n</figure>\n"));
-    }
-
-    fn picture(&mut self, figure: &Figure) {
-        self.svg(&figure.to_svg(), &figure.title, "");
     }
 
     fn diagram(&mut self, diagram: &Diagram, description: &str) {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use costep_core::Code;
+use costep_core::suggest::suggestion;
 use costep_fmu_file::{Causality, ModelDescription, Unit, Variable, short};
 
 use crate::flatten::{Flattener, Instance, OpenFmu, Spot};
@@ -161,12 +162,14 @@ impl Flattener {
         if let Some(port) = ports.get(connector) {
             return Some(*port);
         }
+        let known = suggestion(connector, ports.keys().map(String::as_str));
+        let known = known.map_or_else(String::new, |known| format!(": {known}"));
         let owner = element.as_deref().map_or("the system".into(), |name| format!("`{}`", short(name)));
         let child = element.as_ref().and_then(|name| own.children.get(name)).copied();
         if let Some(port) = child.and_then(|child| self.undeclared(child, connector, spot)) {
             return Some(port);
         }
-        let message = format!("{owner} has no connector `{}`", short(connector));
+        let message = format!("{owner} has no connector `{}`{known}", short(connector));
         self.error(Code::SspReference, spot, message);
         None
     }

@@ -14,7 +14,7 @@ use super::facts::Facts;
 use super::mailbox::{Mailbox, Request};
 use crate::child::{die_with_parent, numbers, refused};
 use crate::memory::inherited;
-use crate::stopping_exceptions;
+use crate::{signals, stopping_exceptions};
 
 static MAILBOX: OnceLock<Mailbox> = OnceLock::new();
 
@@ -27,6 +27,8 @@ pub fn host(
     messages: fn(usize) -> Vec<u8>,
 ) -> Result<()> {
     let [lifeline, memory] = numbers(files)?;
+    // Before there are threads.
+    signals::keep_inside();
     inherited(lifeline).and_then(die_with_parent).map_err(refused)?;
     let mailbox = inherited(memory).and_then(Mailbox::open).map_err(refused)?;
     let mailbox = MAILBOX.get_or_init(|| mailbox);

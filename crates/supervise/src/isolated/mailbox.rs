@@ -1,13 +1,13 @@
 //! Requests and answers: each side sleeps until it is its turn.
 
 use std::os::fd::{BorrowedFd, OwnedFd};
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::time::Duration;
 
 use costep_fmi::trace::{self, SlotData};
-use rustix::thread::futex::{self, Flags, Timespec};
 
+use super::bell::Bell;
 use crate::memory::SharedMemory;
 
 /// Numbers that come with a request or an answer.
@@ -42,11 +42,11 @@ requests! {
 #[repr(C)]
 pub(crate) struct Control {
     /// Number of the present request.
-    request: AtomicU32,
+    request: Bell,
     kind: AtomicU32,
     unused: [AtomicU32; 14],
     /// Number of the last request that was answered.
-    answer: AtomicU32,
+    answer: Bell,
     /// 0 = done, else it was not possible.
     failed: AtomicU32,
     slots: AtomicU32,
@@ -113,20 +113,13 @@ impl Mailbox {
     pub(super) fn ask(&self, request: Request) {
         let control = self.control();
         control.kind.store(request as u32, Relaxed);
-        control.request.store(control.request.load(Relaxed).wrapping_add(1), Release);
-        let _ = futex::wake(&control.request, Flags::empty(), 1);
+        control.request.ring(control.request.number().wrapping_add(1));
     }
 
     /// Waits for the answer; false if it has not come after some time.
     pub(super) fn is_answered(&self, patience: Duration) -> bool {
         let control = self.control();
-        let turn = control.request.load(Relaxed);
-        let timeout = Timespec { tv_sec: patience.as_secs() as i64, tv_nsec: patience.subsec_nanos().into() };
-        let seen = control.answer.load(Acquire);
-        if seen != turn {
-            let _ = futex::wait(&control.answer, Flags::empty(), seen, Some(&timeout));
-        }
-        control.answer.load(Acquire) == turn
+        control.answer.has_rung(control.request.number(), patience)
     }
 
     /// Says that so many bytes of messages come with the next answer.
@@ -154,21 +147,15 @@ impl Mailbox {
     /// Waits for the next request after number `last`: its number, and what it is, if that is known.
     pub(super) fn next(&self, last: u32) -> (u32, Option<Request>) {
         let control = self.control();
-        loop {
-            let turn = control.request.load(Acquire);
-            if turn != last {
-                return (turn, Request::ALL.get(control.kind.load(Relaxed) as usize).copied());
-            }
-            let _ = futex::wait(&control.request, Flags::empty(), last, None);
-        }
+        let turn = control.request.next(last);
+        (turn, Request::ALL.get(control.kind.load(Relaxed) as usize).copied())
     }
 
     /// Answers a request.
     pub(super) fn answer(&self, turn: u32, failed: bool) {
         let control = self.control();
         control.failed.store(failed.into(), Relaxed);
-        control.answer.store(turn, Release);
-        let _ = futex::wake(&control.answer, Flags::empty(), 1);
+        control.answer.ring(turn);
     }
 }
 
@@ -209,7 +196,7 @@ mod tests {
         mailbox.control().slots.store(u32::MAX, Relaxed);
         assert_eq!(mailbox.slots().len(), SLOTS);
         mailbox.control().kind.store(u32::MAX, Relaxed);
-        mailbox.control().request.store(7, Relaxed);
+        mailbox.control().request.ring(7);
         assert_eq!(mailbox.next(0), (7, None));
         // Memory that could be made shorter would kill whoever reads it.
         assert!(rustix::fs::ftruncate(mailbox.file().unwrap(), 0).is_err());

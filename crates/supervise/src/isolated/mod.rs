@@ -7,6 +7,7 @@
 //! | module | role |
 //! |---|---|
 //! | `mailbox` | whose turn it is, and with which request |
+//! | `bell`, `futex` | a number to wait for, and the sleep until it changes |
 //! | `area` | where inputs, outputs, telemetry, local model and bytes lie |
 //! | `facts` | what a subsystem can do, said once |
 //! | `words` | errors as bytes |
@@ -14,8 +15,10 @@
 //! | `proxy`, `host` | the subsystem on this and on the other side |
 
 mod area;
+mod bell;
 mod error_bytes;
 mod facts;
+mod futex;
 mod host;
 mod mailbox;
 mod proxy;
@@ -28,8 +31,8 @@ use crate::hand_over::Program;
 pub use host::host;
 pub(crate) use mailbox::Control;
 pub use proxy::{Isolated, Outline};
-pub(crate) use worker::Hear;
 pub use worker::late_failures;
+pub(crate) use worker::{Hear, NEWS};
 
 /// The flag by which a program is told that it hosts a subsystem.
 pub const WORKER_FLAG: &str = "--worker";

@@ -30,8 +30,8 @@ pub fn late_failures() -> Vec<Error> {
     std::mem::take(&mut *LATE.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Bytes for what a process has to say beside its answers.
-const NEWS: usize = 16 << 10;
+/// Bytes for what a process has to say beside its answers. Memory is taken as far as it is written to.
+pub(crate) const NEWS: usize = 8 << 20;
 
 /// Is told what a process has to say.
 pub(crate) type Hear = Box<dyn Fn(&[u8]) + Send>;

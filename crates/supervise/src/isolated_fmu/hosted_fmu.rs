@@ -1,7 +1,7 @@
 //! What a process is told about the FMU it is to host.
 
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use costep_core::{Code, Error, PortSize, Result, StateReader, StateWriter};
@@ -16,8 +16,8 @@ pub(super) struct HostedFmu {
     pub(super) path: PathBuf,
     /// Where it is unpacked.
     pub(super) folder: PathBuf,
-    /// Whether it is confined there.
-    pub(super) sandboxed: bool,
+    /// The folder that it may write to, if it is confined.
+    pub(super) scratch: Option<PathBuf>,
     pub(super) name: String,
     pub(super) usage: IsolatedUse,
 }
@@ -27,7 +27,7 @@ impl HostedFmu {
         let mut out = StateWriter::default();
         out.block(self.path.as_os_str().as_bytes());
         out.block(self.folder.as_os_str().as_bytes());
-        out.integer(self.sandboxed.into());
+        out.block(self.scratch.as_deref().unwrap_or(Path::new("")).as_os_str().as_bytes());
         out.block(self.name.as_bytes());
         match &self.usage {
             IsolatedUse::CoSimulation(options) => {
@@ -75,8 +75,8 @@ impl HostedFmu {
     pub(super) fn read(bytes: &[u8]) -> Result<Self> {
         let from = &mut StateReader::new(bytes);
         let path = |bytes: &[u8]| PathBuf::from(std::ffi::OsString::from_vec(bytes.to_vec()));
-        let (file, folder) = (path(from.block()?), path(from.block()?));
-        let sandboxed = from.index(2)? == 1;
+        let (file, folder, scratch) = (path(from.block()?), path(from.block()?), path(from.block()?));
+        let scratch = Some(scratch).filter(|scratch| !scratch.as_os_str().is_empty());
         let name = text(from.block()?)?;
         let is_exchange = from.index(2)? == 1;
         let (parameters, logging, step_timeout) = read_common(from)?;
@@ -107,7 +107,7 @@ impl HostedFmu {
                 retry_discarded: from.index(2)? == 1,
             })
         };
-        Ok(Self { path: file, folder, sandboxed, name, usage })
+        Ok(Self { path: file, folder, scratch, name, usage })
     }
 }
 
@@ -273,12 +273,12 @@ mod tests {
         let order = HostedFmu {
             path: "/a/ä.fmu".into(),
             folder: "/b".into(),
-            sandboxed: true,
+            scratch: Some("c d".into()),
             name: "left/axle".into(),
             usage,
         };
         let read = HostedFmu::read(&order.write()).unwrap();
-        assert!(read.sandboxed);
+        assert_eq!(read.scratch.as_deref(), Some(Path::new("c d")));
         assert_eq!((read.path, read.folder, read.name), (order.path, order.folder, order.name));
         read.usage
     }
@@ -339,7 +339,7 @@ mod tests {
     fn cut_orders_are_refused() {
         let usage = IsolatedUse::CoSimulation(CoSimulationOptions::default());
         let order =
-            HostedFmu { path: "a".into(), folder: "b".into(), sandboxed: false, name: "c".into(), usage };
+            HostedFmu { path: "a".into(), folder: "b".into(), scratch: None, name: "c".into(), usage };
         let order = order.write();
         assert!((0..order.len()).all(|length| HostedFmu::read(&order[..length]).is_err()));
     }

@@ -5,20 +5,38 @@ use std::sync::{Mutex, PoisonError};
 use costep_core::{Result, StateReader, StateWriter};
 use costep_fmi::{Message, Notice, Status, listen, tell};
 
-/// Messages that go over between two answers with their words; of further ones the number.
-const MOST: usize = 32;
+use crate::isolated::NEWS;
+
+/// Bytes of messages that go over between two answers with their words; of further ones the number.
+const MOST: usize = NEWS - 1024;
+/// Bytes of a message beside its words: status and lengths.
+const HEAD: usize = 3 * size_of::<u64>();
 /// Statuses by number, the last one for all that the standard does not know.
 const STATUSES: usize = 7;
 
 static BACKLOG: Mutex<Backlog> =
-    Mutex::new(Backlog { any: false, messages: Vec::new(), further: [0; STATUSES], warned: 0 });
+    Mutex::new(Backlog { any: false, messages: Vec::new(), bytes: 0, further: [0; STATUSES], warned: 0 });
 
 #[derive(Default)]
 struct Backlog {
     any: bool,
     messages: Vec<Message>,
+    /// What they take on their way.
+    bytes: usize,
     further: [u64; STATUSES],
     warned: u64,
+}
+
+impl Backlog {
+    /// With its words as long as there is room: those of a flood are the first ones, without gaps.
+    fn add(&mut self, message: &Message) {
+        let bytes = HEAD + message.category.len() + message.text.len();
+        self.bytes = self.bytes.saturating_add(bytes);
+        match self.bytes <= MOST {
+            true => self.messages.push(message.clone()),
+            false => self.further[number(message.status)] += 1,
+        }
+    }
 }
 
 /// Gathers the notices of this process from now on.
@@ -27,10 +45,7 @@ pub(super) fn gather() {
         let mut backlog = BACKLOG.lock().unwrap_or_else(PoisonError::into_inner);
         backlog.any = true;
         match notice {
-            Notice::Logged(message) if backlog.messages.len() < MOST => {
-                backlog.messages.push(message.clone());
-            }
-            Notice::Logged(message) => backlog.further[number(message.status)] += 1,
+            Notice::Logged(message) => backlog.add(message),
             Notice::Further(status, count) => backlog.further[number(status)] += count,
             Notice::Warned(_) => backlog.warned += 1,
         }
@@ -46,9 +61,11 @@ pub(super) fn take(room: usize) -> Vec<u8> {
     let mut backlog = std::mem::take(&mut *backlog);
     loop {
         let bytes = write(&backlog);
-        match backlog.messages.pop() {
-            Some(message) if bytes.len() > room => backlog.further[number(message.status)] += 1,
-            _ => return bytes,
+        if bytes.len() <= room || backlog.messages.is_empty() {
+            return bytes;
+        }
+        for message in backlog.messages.drain(backlog.messages.len() / 2..) {
+            backlog.further[number(message.status)] += 1;
         }
     }
 }
@@ -95,7 +112,7 @@ fn write(backlog: &Backlog) -> Vec<u8> {
 fn read(bytes: &[u8]) -> Result<Backlog> {
     let from = &mut StateReader::new(bytes);
     let mut backlog = Backlog::default();
-    for _ in 0..from.index(MOST + 1)? {
+    for _ in 0..from.index(bytes.len() / HEAD + 1)? {
         let status = Status::from_raw(from.index(STATUSES)? as i32);
         let [category, text] =
             [from.block()?, from.block()?].map(|text| String::from_utf8_lossy(text).into_owned());
@@ -119,6 +136,7 @@ mod tests {
         let backlog = Backlog {
             any: true,
             messages: vec![message("ä"), message("")],
+            bytes: 0,
             further: [0, 1, 2, 3, 4, 5, u64::MAX],
             warned: 3,
         };
@@ -129,5 +147,16 @@ mod tests {
             (backlog.messages, backlog.further, 3)
         );
         assert!((0..bytes.len()).all(|length| read(&bytes[..length]).is_err()));
+    }
+
+    #[test]
+    fn of_a_flood_the_first_messages_go_over_and_the_others_are_counted() {
+        let mut backlog = Backlog { any: true, ..Backlog::default() };
+        let long = Message { status: Status::Ok, category: String::new(), text: "x".repeat(1 << 20) };
+        let short = Message { text: "short".into(), ..long.clone() };
+        (0..10).for_each(|_| backlog.add(&long));
+        backlog.add(&short);
+        assert_eq!((backlog.messages.len(), backlog.further[0]), (7, 4));
+        assert!(write(&backlog).len() <= NEWS);
     }
 }

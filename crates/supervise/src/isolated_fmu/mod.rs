@@ -4,12 +4,15 @@ mod hosted_fmu;
 mod messages;
 
 use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
 
 use costep_core::{Code, Error, Result, Subsystem};
 use costep_fmi::{
     CoSimulationOptions, CoSimulationSubsystem, FmuLibrary, ModelExchangeOptions, ModelExchangeSubsystem,
+    model_identifier,
 };
-use costep_fmu_file::{Fmu, ModelDescription, PrivateFolder, Use};
+use costep_fmu_file::{Fmu, ModelDescription, PrivateFolder, Unpacked, Use};
 
 use crate::hand_over::Program;
 use crate::isolated::{Hear, Isolated, Outline, host};
@@ -37,10 +40,12 @@ impl IsolatedUse {
 
 /// A file to isolate: where it is and what it says about itself; whether it is confined in its process
 /// (`sandbox`).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct IsolatedFile<'a> {
     /// Where it is.
     pub path: &'a Path,
+    /// Where it is unpacked, by this process: nothing is left behind by one that has to be killed.
+    pub unpacked: Arc<Unpacked>,
     /// What it says about itself.
     pub fmu: &'a ModelDescription,
     /// Whether it is confined in its process.
@@ -72,7 +77,7 @@ pub fn try_fmu(
 
 fn start(
     program: &Program,
-    IsolatedFile { path, fmu, sandboxed }: IsolatedFile<'_>,
+    IsolatedFile { path, unpacked, fmu, sandboxed }: IsolatedFile<'_>,
     (name, usage): (&str, IsolatedUse),
     hear: Hear,
 ) -> Result<Isolated> {
@@ -81,23 +86,20 @@ fn start(
         Error::new(Code::FileNotReadable, message).in_file(path).because(cause)
     };
     let outline = usage.outline(fmu, name)?;
-    // Its own, so that nothing is left behind by a process that has to be killed.
-    let folder = PrivateFolder::new().map_err(not_possible)?;
+    let scratch = sandboxed.then(PrivateFolder::new).transpose().map_err(not_possible)?;
     let order = HostedFmu {
         // An FMU may have changed the present folder.
         path: std::path::absolute(path).map_err(not_possible)?,
-        folder: folder.path().to_owned(),
-        sandboxed,
+        folder: unpacked.folder().to_owned(),
+        scratch: scratch.as_ref().map(|scratch| scratch.path().to_owned()),
         name: name.to_owned(),
         usage,
     };
     let mut program = program.clone();
-    if sandboxed {
-        let scratch = folder.path().join(SCRATCH);
-        std::fs::create_dir(&scratch).map_err(not_possible)?;
-        program.environment.push(("TMPDIR".into(), scratch.into()));
+    if let Some(scratch) = &scratch {
+        program.environment.push(("TMPDIR".into(), scratch.path().into()));
     }
-    Isolated::start(&program, outline, &order.write(), Box::<PrivateFolder>::new(folder), hear)
+    Isolated::start(&program, outline, &order.write(), Box::new((unpacked, scratch)), hear)
 }
 
 /// Hosts an FMU in this process, by an order of [`isolate_fmu`] in another one. `files` is the text that
@@ -105,31 +107,20 @@ fn start(
 pub fn host_fmu(files: &str) -> Result<()> {
     messages::gather();
     let make = |order: &[u8]| {
-        let HostedFmu { path, folder, sandboxed, name, usage } = HostedFmu::read(order)?;
-        let mut fmu = Fmu::open(path)?;
-        let prepare = |unpacked: &Path| match sandboxed {
-            true => sandbox::confine(unpacked, &folder.join(SCRATCH)),
-            false => Ok(()),
+        let HostedFmu { path, folder, scratch, name, usage } = HostedFmu::read(order)?;
+        let fmu = Fmu::open(path)?;
+        scratch.map_or(Ok(()), |scratch| sandbox::confine(&folder, &scratch))?;
+        let load = |usage: Use, step_timeout: Option<Duration>| {
+            let unpacked = fmu.unpacked_by_others(&model_identifier(&fmu, usage)?, &folder)?;
+            FmuLibrary::load_unpacked(&fmu, usage, unpacked, step_timeout)
         };
         Ok(match usage {
             IsolatedUse::CoSimulation(options) => {
-                let library = FmuLibrary::load_after(
-                    &mut fmu,
-                    Use::CoSimulation,
-                    Some(&folder),
-                    options.step_timeout,
-                    prepare,
-                )?;
+                let library = load(Use::CoSimulation, options.step_timeout)?;
                 Box::new(CoSimulationSubsystem::new(&library, &name, &options)?) as Box<dyn Subsystem>
             }
             IsolatedUse::ModelExchange(options) => {
-                let library = FmuLibrary::load_after(
-                    &mut fmu,
-                    Use::ModelExchange,
-                    Some(&folder),
-                    options.step_timeout,
-                    prepare,
-                )?;
+                let library = load(Use::ModelExchange, options.step_timeout)?;
                 Box::new(ModelExchangeSubsystem::new(&library, &name, &options)?)
             }
         })
@@ -140,6 +131,3 @@ pub fn host_fmu(files: &str) -> Result<()> {
     };
     host(files, make, news)
 }
-
-/// The folder beside the unpacked FMU that a confined one may write to.
-const SCRATCH: &str = "scratch";

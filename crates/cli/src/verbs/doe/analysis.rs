@@ -35,7 +35,7 @@ impl Analysis {
             files.push(("interactions.svg", figure.to_svg()));
         }
         let optimum: Vec<_> = self.0.optimum.iter().map(|choice| choice.value.clone()).collect();
-        files.push(("optimum.toml", campaign.project_with(&optimum)?));
+        files.push(("optimum.toml", campaign.project_with(&optimum, Some(folder))?));
         let write = |(name, text): (&str, String)| {
             let path = folder.join(name);
             write_file(&path, text.as_bytes()).map(|()| path)

@@ -14,9 +14,9 @@ pub(crate) mod prestep;
 mod watch;
 
 use costep_core::{
-    AfterStep, Coupling, CouplingMethod, InputSet, KnownInputs, Layout, ModelDemand, ModelSource, ModelsSpec,
-    Options, Request, Result, SampleRule, Signals, StateReader, StateWriter, StepContext, SystemView,
-    Verdict, mean_outputs,
+    AfterStep, Coupling, CouplingMethod, InputSet, KnownInputs, Layout, LengthDemand, ModelDemand,
+    ModelSource, ModelsSpec, Options, Request, Result, SampleRule, Signals, StateReader, StateWriter,
+    StepContext, SystemView, Verdict, mean_outputs,
 };
 
 use options::Settings;
@@ -71,6 +71,9 @@ struct Learnt {
     layout: Layout,
     watch: Watch,
     decision: Decision,
+    /// Whether the run was seen from its start on, and whether models were ever followed.
+    from_start: bool,
+    followed: bool,
     /// z^(k-1), and that without external inputs.
     z_before: Vec<f64>,
     coupled_before: Vec<f64>,
@@ -111,6 +114,8 @@ fn learnt(name: &'static str, settings: Settings, law: Box<dyn ModelLaw>) -> Box
         layout: Layout::default(),
         watch: Watch::default(),
         decision: Decision::signal(),
+        from_start: false,
+        followed: false,
         z_before: Vec::new(),
         coupled_before: Vec::new(),
         known: (Vec::new(), Vec::new()),
@@ -128,13 +133,21 @@ impl CouplingMethod for Learnt {
         self.law.prepare(system)
     }
 
+    fn conclusion(&self) -> Option<&str> {
+        let never = self.from_start && !self.followed;
+        never.then_some(match self.settings.line {
+            false => "the identified model was never trusted: all inputs were held",
+            true => "the identified model was never trusted: all inputs were extrapolated from signals",
+        })
+    }
+
     fn request(&self) -> Request {
         Request {
             known_inputs: KnownInputs::Kept,
             models: ModelDemand::Full { states: false },
             micro_samples: self.settings.samples,
             after_step: if self.settings.intermediate { AfterStep::Look } else { AfterStep::Nothing },
-            equal_steps: true,
+            lengths: LengthDemand::Equal,
             ..Request::default()
         }
     }
@@ -146,6 +159,7 @@ impl CouplingMethod for Learnt {
         self.layout = system.layout.clone();
         self.watch = Watch::new(inputs);
         self.decision = Decision::signal();
+        (self.from_start, self.followed) = (false, false);
         let (start, end) = (&mut self.known.0, &mut self.known.1);
         let signals = [&mut self.z_before, &mut self.coupled_before, start, end];
         signals.into_iter().chain([&mut self.u, &mut self.from_models]).for_each(|v| *v = vec![0.0; inputs]);
@@ -214,6 +228,7 @@ impl CouplingMethod for Learnt {
 
 impl Learnt {
     fn arrive(&mut self, step: &StepContext, signals: &Signals<'_>) {
+        self.from_start |= step.k == 0;
         if step.k > 0 {
             self.watch.judge(&self.inputs, &self.z_before, signals.coupled);
         }
@@ -241,6 +256,7 @@ impl Learnt {
             (self.decision.phase, self.decision.share) = (Phase::Signal, 0.0);
         }
         if self.decision.share > 0.0 {
+            self.followed = true;
             let share = self.decision.share;
             for j in self.inputs.iter() {
                 self.u[j] = (1.0 - share) * self.u[j] + share * self.from_models[j];

@@ -1,16 +1,15 @@
 //! `costep reproduce`: what papers claim beside what comes out.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+mod files;
+mod page;
+
 use std::process::ExitCode;
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use costep::pages::{check_page_file, how_to_reproduce, write_page};
+use costep::pages::{check_page_file, write_page};
 use costep_core::{Code, Error, Result};
-use costep_report::{Page, Section, Table, TableCell, Tone};
 use costep_reproduce::{Claimed, Computed, Data, Finding, STUDIES, Study, Verdict, Work, find};
-use costep_results::write_file;
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
@@ -20,40 +19,46 @@ use crate::progress::many_runs;
 use crate::stop;
 use crate::style::{BAD, FAINT, GOOD, Output, STRONG, WARN, paint, print, print_json, say};
 use crate::table::{Cell, render};
-use crate::verbs::report::command;
+use files::Files;
+use page::StudyPage;
 
 /// Width of running text.
 const LINE: usize = 110;
+const VERDICTS: [Verdict; 3] = [Verdict::Reproduces, Verdict::InTrend, Verdict::DoesNot];
 
 pub(crate) fn run(args: &ReproduceArgs, output: Output) -> Result<ExitCode, Failure> {
     args.report.as_deref().map_or(Ok(()), check_page_file)?;
     stop::listen();
     let mut page = StudyPage::default();
-    match (args.id.as_deref(), output.json) {
-        (None, true) => print_json(&STUDIES.iter().map(head).collect::<Vec<_>>())?,
-        (None, false) => list()?,
-        (Some("all"), _) => {
-            let mut results = Vec::new();
-            for study in STUDIES {
-                results.push(reproduce(study, args, output, &mut page)?);
-            }
-            if output.json {
-                print_json(&json!({ "studies": results }))?;
-            }
-        }
-        (Some(id), _) => {
-            let result = reproduce(find(id)?, args, output, &mut page)?;
-            if output.json {
-                print_json(&result)?;
-            }
-        }
+    if args.ids.is_empty() && output.json {
+        print_json(&STUDIES.iter().map(head).collect::<Vec<_>>())?;
+    } else if args.ids.is_empty() {
+        list()?;
+    }
+    let mut results = Vec::new();
+    for study in named(&args.ids)? {
+        results.push(reproduce(study, args, output, &mut page)?);
+    }
+    match &results[..] {
+        _ if !output.json => {}
+        [] => {}
+        [one] if args.ids.len() == 1 => print_json(one)?,
+        all => print_json(&json!({ "studies": all }))?,
     }
     if let Some(file) = &args.report {
-        write_page(file, &page.page(args.quick))?;
+        write_page(file, &page.page())?;
         output.remark(&file.display().to_string());
     }
     // A claim that does not reproduce is a result, not a failure.
     Ok(ExitCode::SUCCESS)
+}
+
+/// The studies of these names, `all` for all of them: before the first is computed.
+fn named(ids: &[String]) -> Result<Vec<&'static Study>> {
+    match ids {
+        [id] if id == "all" => Ok(STUDIES.iter().collect()),
+        ids => ids.iter().map(|id| find(id)).collect(),
+    }
 }
 
 fn list() -> Result<()> {
@@ -64,7 +69,7 @@ fn list() -> Result<()> {
     say!("\n  `costep reproduce ID` reproduces one.")
 }
 
-/// Computes a study, writes its files, prints it for people and gives it for machines.
+/// Gives a study for machines, and for the page: computes it, unless the folder has it and `--resume` says that this will do.
 fn reproduce(
     study: &'static Study,
     args: &ReproduceArgs,
@@ -72,6 +77,22 @@ fn reproduce(
     page: &mut StudyPage,
 ) -> Result<Value> {
     let files = Files::new(&args.out, study)?;
+    let stored = if args.resume { files.stored(study, args.quick) } else { None };
+    let result = match stored {
+        Some(result) => {
+            output.remark(&format!("{}: as it is in {}", study.id, files.result.display()));
+            result
+        }
+        None => compute(study, args, output, &files)?,
+    };
+    if args.report.is_some() {
+        page.add(study, &result, files.picture()?);
+    }
+    Ok(result)
+}
+
+/// Computes a study, writes its files, prints it for people.
+fn compute(study: &'static Study, args: &ReproduceArgs, output: Output, files: &Files) -> Result<Value> {
     let bar: OnceLock<ProgressBar> = OnceLock::new();
     let progress = |done: usize, all: usize| {
         bar.get_or_init(|| many_runs(output, all)).set_position(done as u64);
@@ -88,21 +109,13 @@ fn reproduce(
     if computed.measured.len() != study.claims.len() {
         return Err(Error::new(Code::Bug, format!("`{}` did not measure every claim", study.id)));
     }
-    write_file(&files.data, computed.data.to_csv().as_bytes())?;
-    write_file(&files.plot, computed.figure.to_svg().as_bytes())?;
+    files.write_plots(&computed)?;
     let findings: Vec<_> = study
         .claims
         .iter()
         .zip(&computed.measured)
         .map(|(claim, found)| Finding::new(claim, found))
         .collect();
-    if !output.json {
-        print(&text(study, &findings, &computed))?;
-        output.remark(&format!("{}\n{}", files.data.display(), files.plot.display()));
-    }
-    if args.report.is_some() {
-        page.add(study, &findings, &computed);
-    }
     let mut object = head(study);
     object["quick"] = json!(args.quick);
     object["claims"] = findings.iter().map(to_json).collect();
@@ -114,64 +127,13 @@ fn reproduce(
         json!({ "data": files.data.display().to_string(), "plot": files.plot.display().to_string() });
     object["wall_s"] = json!(wall);
     object["table"] = table(&computed.data);
+    object["costep"] = json!(env!("CARGO_PKG_VERSION"));
+    files.write_result(&object)?;
+    if !output.json {
+        print(&text(study, &findings, &computed))?;
+        output.remark(&format!("{}\n{}", files.data.display(), files.plot.display()));
+    }
     Ok(object)
-}
-
-/// The page of all that was reproduced.
-#[derive(Default)]
-struct StudyPage {
-    sections: Vec<Section>,
-    overview: Vec<Vec<TableCell>>,
-    counts: [usize; 3],
-}
-
-impl StudyPage {
-    fn add(&mut self, study: &Study, findings: &[Finding], computed: &Computed) {
-        let counts = count(findings);
-        self.counts.iter_mut().zip(counts).for_each(|(sum, own)| *sum += own);
-        let numbers = counts.map(|number| TableCell::from(number.to_string()));
-        let names = [study.id, study.title, study.source].map(TableCell::from);
-        self.overview.push(names.into_iter().chain(numbers).collect());
-        let row = |finding: &Finding| {
-            let verdict = TableCell::toned(finding.verdict.text(), tone(finding.verdict));
-            let texts = [finding.claim.text, finding.claim.place, &finding.claimed, &finding.reproduced];
-            texts
-                .into_iter()
-                .map(TableCell::from)
-                .chain([verdict, finding.tolerance.as_str().into()])
-                .collect()
-        };
-        let head = ["claim", "place", "paper", "reproduced", "verdict", "judged by"];
-        let table = Table::new(format!("Claims of {}", study.source), head).rows(findings.iter().map(row));
-        let section = Section::new(format!("{}: {}", study.id, study.title)).text(study.setup).table(table);
-        let section = section.picture(computed.figure.clone());
-        self.sections.push(computed.remarks.iter().fold(section, |section, remark| section.text(remark)));
-    }
-
-    fn page(self, is_quick: bool) -> Page {
-        let [all, trend, not] = self.counts;
-        let tone = if not == 0 { Tone::Good } else { Tone::Doubtful };
-        let sentence = format!(
-            "{} claims: {all} reproduce, {trend} in trend, {not} do not{}.",
-            all + trend + not,
-            if is_quick { "; a quick look, with coarser grids" } else { "" }
-        );
-        let head = ["study", "what", "source", "reproduce", "in trend", "do not"];
-        let overview = Table::new("Claims by study", head).rows(self.overview);
-        let page = Page::new("Published results, computed again")
-            .footer(format!("Made by costep {}.", env!("CARGO_PKG_VERSION")))
-            .verdict(tone, format!("{all} of {}", all + trend + not), sentence)
-            .section(Section::new("All studies").table(overview));
-        self.sections.into_iter().fold(page, Page::section).section(how_to_reproduce(None, &command()))
-    }
-}
-
-fn tone(verdict: Verdict) -> Tone {
-    match verdict {
-        Verdict::Reproduces => Tone::Good,
-        Verdict::InTrend => Tone::Doubtful,
-        Verdict::DoesNot => Tone::Bad,
-    }
 }
 
 /// The rows of a table whose rows have names; none for curves, which are in the file.
@@ -183,23 +145,6 @@ fn table(data: &Data) -> Value {
         Value::Object(std::iter::once(name).chain(cells).collect())
     };
     data.named_rows().map(row).collect()
-}
-
-/// Where a study is written.
-struct Files {
-    data: PathBuf,
-    plot: PathBuf,
-}
-
-impl Files {
-    /// Makes the folder at once: not after a minute of work.
-    fn new(folder: &Path, study: &Study) -> Result<Self> {
-        fs::create_dir_all(folder).map_err(|cause| {
-            Error::new(Code::FileNotReadable, "cannot make the folder").in_file(folder).because(cause)
-        })?;
-        let file = |ending: &str| folder.join(format!("{}.{ending}", study.id));
-        Ok(Self { data: file("csv"), plot: file("svg") })
-    }
 }
 
 fn text(study: &Study, findings: &[Finding], computed: &Computed) -> String {
@@ -229,8 +174,7 @@ fn text(study: &Study, findings: &[Finding], computed: &Computed) -> String {
 
 /// How many reproduce, reproduce in trend, do not.
 fn count(findings: &[Finding]) -> [usize; 3] {
-    [Verdict::Reproduces, Verdict::InTrend, Verdict::DoesNot]
-        .map(|verdict| findings.iter().filter(|finding| finding.verdict == verdict).count())
+    VERDICTS.map(|verdict| findings.iter().filter(|finding| finding.verdict == verdict).count())
 }
 
 /// The numbers of the claims with the same criterion, and the criterion.

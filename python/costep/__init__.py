@@ -19,7 +19,20 @@ from ._comparison import Comparison
 from ._costep import Error, __version__
 from ._part import Part
 from ._parts import LTI, Function, TransferFunction
-from ._program import Card, explain, export, export_fmu, inspect, load, methods, models, new_project, reproduce
+from ._program import (
+    Card,
+    explain,
+    export,
+    export_fmu,
+    import_project,
+    inspect,
+    load,
+    methods,
+    models,
+    new_project,
+    reproduce,
+    resume,
+)
 from ._result import Result
 from ._simulation import Simulation, Snapshot
 from ._study import Study, doe
@@ -45,12 +58,14 @@ __all__ = [
     "explain",
     "export",
     "export_fmu",
+    "import_project",
     "inspect",
     "load",
     "methods",
     "models",
     "new_project",
     "reproduce",
+    "resume",
     "sweep",
 ]
 

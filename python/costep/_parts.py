@@ -5,13 +5,19 @@ from __future__ import annotations
 import copy
 import importlib
 import sys
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Union
 
 from ._errors import misuse
+from ._text import items
+from ._text import name as name_text
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+# More are a mistake, and would only fill memory.
+MOST_PORTS = 1_000_000
 
 Ports = Union[int, Sequence[str], Mapping[str, str]]
 """Names of ports, names with their units, or how many there are."""
@@ -45,10 +51,10 @@ class LTI:
     ) -> None:
         import numpy as np
 
-        a = _matrix(A)
+        a = _matrix(A, "A")
         states = a.shape[0] if a.size else 0
-        d = None if D is None else _matrix(D)
-        b, c = _matrix(B), _matrix(C)
+        d = None if D is None else _matrix(D, "D")
+        b, c = _matrix(B, "B"), _matrix(C, "C")
         if not states and d is None:
             raise misuse("an LTI without states needs D", "give D, the gain from inputs to outputs")
         m = b.shape[1] if states else d.shape[1]  # type: ignore[union-attr]
@@ -65,9 +71,7 @@ class LTI:
                     f"{letter} has the shape {matrix.shape}, not {shape}",
                     "A is n by n, B n by inputs, C outputs by n, D outputs by inputs",
                 )
-            if not np.all(np.isfinite(matrix)):
-                raise misuse(f"{letter} has entries that are not finite", "give finite numbers")
-        start = np.zeros(states) if x0 is None else np.asarray(x0, dtype=float).ravel()
+        start = np.zeros(states) if x0 is None else _array(x0, "x0").ravel()
         if start.size != states:
             raise misuse(f"x0 has {start.size} entries, and there are {states} states", "give one number per state")
         self.A, self.B, self.C, self.D, self.x0 = a, b, c, d, start
@@ -97,7 +101,8 @@ class TransferFunction(LTI):
     ) -> None:
         import numpy as np
 
-        top, bottom = (np.trim_zeros(np.atleast_1d(np.asarray(p, dtype=float)).ravel(), "f") for p in (num, den))
+        polynomials = (np.atleast_1d(_array(p, "a polynomial")).ravel() for p in (num, den))
+        top, bottom = (np.trim_zeros(polynomial, "f") for polynomial in polynomials)
         if not bottom.size or top.size > bottom.size:
             raise misuse(
                 f"a transfer function of degrees {max(top.size - 1, 0)} over {max(bottom.size - 1, 0)} is no system",
@@ -143,11 +148,11 @@ class Function:
         output: Callable[..., Any] | None = None,
         direct: bool | None = None,
     ) -> None:
-        import numpy as np
-
+        if not callable(f) or not (output is None or callable(output)):
+            raise misuse("a function that is no part can be made of", "give something that can be called: f(t, u)")
         self.f, self.output_of = _as_arrays(f), None if output is None else _as_arrays(output)
         self.inputs, self.outputs = _ports(inputs, "u", None), _ports(outputs, "y", None)
-        self.x0 = [] if x0 is None else np.asarray(x0, dtype=float).ravel().tolist()
+        self.x0 = [] if x0 is None else _array(x0, "x0").ravel().tolist()
         self.direct = (x0 is None) if direct is None else direct
         if x0 is not None and output is None and len(self.x0) != len(self.outputs):
             raise misuse(
@@ -187,21 +192,24 @@ def _states(_t: float, x: Any, _u: Any) -> Any:
 
 
 class _Tensors:
-    """A function of PyTorch between arrays."""
+    """A module or a compiled function of PyTorch between arrays: it gets tensors of the kind that its weights have."""
 
     def __init__(self, f: Callable[..., Any]) -> None:
         self.f = f
+        weights = [weight for weight in getattr(f, "parameters", list)() if weight.is_floating_point()]
+        self.kind = {"dtype": weights[0].dtype, "device": weights[0].device} if weights else {}
 
     def __call__(self, t: float, *arrays: Any) -> Any:
         torch: Any = importlib.import_module("torch")
         with torch.no_grad():
-            given = self.f(t, *(torch.from_numpy(array) for array in arrays))
-        return given.detach().cpu().numpy() if isinstance(given, torch.Tensor) else given
+            given = self.f(t, *(torch.as_tensor(array, **self.kind) for array in arrays))
+        return given.detach().cpu().double().numpy() if isinstance(given, torch.Tensor) else given
 
 
 def _as_arrays(f: Callable[..., Any]) -> Callable[..., Any]:
     torch = sys.modules.get("torch")
-    return _Tensors(f) if torch is not None and isinstance(f, torch.nn.Module) else f
+    is_torch = torch is not None and isinstance(f, (torch.nn.Module, torch.jit.ScriptFunction))
+    return _Tensors(f) if is_torch else f
 
 
 # What the extension module gets.
@@ -290,10 +298,21 @@ def code_part(name: str, part: Any) -> tuple[dict[str, Any], Make]:
     if has_equations and not is_stepping and isinstance(part, type):
         part = part()
     inputs, outputs = _ports(part.inputs, "u", None), _ports(part.outputs, "y", None)
-    start = None if is_stepping else [float(value) for value in getattr(part, "x0", [])]
+    start = None if is_stepping else _array(getattr(part, "x0", []), "x0").ravel().tolist()
     direct = bool(getattr(part, "direct", False))
     entry = {"kind": "code", "name": name, "inputs": inputs, "outputs": outputs, "start": start, "direct": direct}
     return entry, Make(part, len(outputs), is_stepping)
+
+
+# Polynomials of a higher order, and earlier values further back, only carry noise.
+MOST_ORDER, MOST_HISTORY = 8, 1000
+
+
+def _count(method: Any, key: str, most: int) -> int:
+    value = getattr(method, key, 0)
+    if not isinstance(value, int) or not 0 <= value <= most:
+        raise misuse(f"`{key}` of a coupling method is {value!r}", f"give an integer from 0 to {most}")
+    return value
 
 
 class MethodCalls:
@@ -301,8 +320,8 @@ class MethodCalls:
 
     def __init__(self, method: Any) -> None:
         self.method = method
-        self.order = int(getattr(method, "order", 0))
-        self.history = int(getattr(method, "history", 0))
+        self.order = _count(method, "order", MOST_ORDER)
+        self.history = _count(method, "history", MOST_HISTORY)
 
     @staticmethod
     def of(method: Any) -> MethodCalls:
@@ -327,10 +346,23 @@ class MethodCalls:
         return id(self.method)
 
 
-def _matrix(values: Any) -> Any:
+def _array(values: Any, what: str) -> Any:
+    """Finite numbers as an array."""
     import numpy as np
 
-    matrix = np.asarray(values, dtype=float)
+    try:
+        array = np.asarray(values, dtype=float)
+    except (TypeError, ValueError) as cause:
+        raise misuse(f"{what} is not made of real numbers: {cause}", "give numbers, in rows of one length") from None
+    if not np.all(np.isfinite(array)):
+        raise misuse(f"{what} has entries that are not finite", "give finite numbers")
+    return array
+
+
+def _matrix(values: Any, letter: str) -> Any:
+    import numpy as np
+
+    matrix = _array(values, letter)
     if matrix.ndim > 2:
         raise misuse(f"a matrix has two dimensions, not {matrix.ndim}", "give a list of rows")
     return np.atleast_2d(matrix) if matrix.size else matrix.reshape(0, 0)
@@ -340,14 +372,21 @@ def _ports(ports: Ports | None, letter: str, count: int | None) -> list[list[Any
     """Ports as the extension module has them: name, unit, typical size."""
     if ports is None or isinstance(ports, int):
         wanted = (count or 0) if ports is None else ports
+        if not 0 <= wanted <= MOST_PORTS:
+            raise misuse(f"a part cannot have {wanted} ports", f"from 0 to {MOST_PORTS}")
         names = [letter] if wanted == 1 else [f"{letter}{i + 1}" for i in range(wanted)]
         made = [[name, "", 1.0] for name in names]
     elif isinstance(ports, Mapping):
-        made = [[str(name), str(unit or ""), 1.0] for name, unit in ports.items()]
+        made = [[name_text(port, "a port"), name_text(unit or "", "a unit"), 1.0] for port, unit in ports.items()]
     elif isinstance(ports, str):
         raise misuse(f"`{ports}` is one name", f"write a list: [{ports!r}]")
     else:
-        made = [list(port) if isinstance(port, list) else [str(port), "", 1.0] for port in ports]
+        named = items(ports, "ports")
+        made = [list(port) if isinstance(port, list) else [name_text(port, "a port"), "", 1.0] for port in named]
+    known = [port[0] for port in made]
+    if len(set(known)) < len(known):
+        twice = Counter(known).most_common(1)[0][0]
+        raise misuse(f"there are two ports `{twice}`", "give one of them another name")
     if count is not None and len(made) != count:
         raise misuse(f"{len(made)} names do not fit {count} ports", "give one name per column of B or row of C")
     return made

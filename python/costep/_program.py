@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _costep, _html
-from ._errors import errors_of
+from ._errors import errors_of, misuse
 from ._text import PathLike, value_text
 
 if TYPE_CHECKING:
@@ -113,6 +113,11 @@ def export_fmu(
     model: str, out: PathLike, *, fmi: int = 3, part: str | None = None, black_box: bool = False, **set: Any
 ) -> Card:
     """Exports the parts of a built-in model as FMUs into a folder."""
+    if not isinstance(model, str):
+        raise misuse(
+            f"{type(model).__name__} cannot be exported as an FMU",
+            "parts of built-in models can, by the name of the model: `costep.models()` lists them",
+        )
     words = ["export-fmu", model, "--out", os.fspath(out), "--fmi", str(fmi)]
     words += ["--part", part] if part else []
     words += ["--black-box"] if black_box else []
@@ -150,6 +155,23 @@ def new_project(folder: PathLike, *fmus: PathLike) -> System:
 
     call("new", os.fspath(folder), *(os.fspath(fmu) for fmu in fmus))
     return System(folder)
+
+
+def import_project(source: PathLike, folder: PathLike, *, allow_outside: bool = False) -> System:
+    """Makes a project of a system of another tool (SSP, OSP, MasterSim, multi-model), with its FMUs, and opens it."""
+    from ._system import System
+
+    words = ["--allow-outside"] if allow_outside else []
+    call("import", os.fspath(source), "--out", os.fspath(folder), *words)
+    return System(folder)
+
+
+def resume(folder: PathLike) -> Result:
+    """Goes on with a recorded run that was stopped or killed, from its last checkpoint to its end."""
+    report = call("resume", os.fspath(folder))
+    result = load(folder)
+    result.details.update(report)
+    return result
 
 
 def load(path: PathLike) -> Result:

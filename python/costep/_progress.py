@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable
 from typing import Any, Union
 
+from ._errors import misuse
+
 Tell = Callable[[float, float], object]
 """Is told the part of a run that is done, from 0 to 1, and the simulated time."""
 Progress = Union[bool, None, Tell]
@@ -68,6 +70,8 @@ def teller(progress: Progress, start: float, stop: float) -> tuple[Callable[[int
         bar = Bar(start, stop) if progress else None
         tell: Tell | None = bar
     else:
+        if not callable(progress):
+            raise misuse(f"`progress={progress!r}` cannot be told anything", "write True, False, or a function")
         bar, tell = None, progress
     if tell is None:
         return None, None

@@ -121,7 +121,7 @@ class Result:
 
             names = self._columns.names
             if name not in names:
-                raise _no_signal(name, names)
+                raise _no_signal(str(name), names)
             self._arrays[name] = np.asarray(self._columns.column(names.index(name)))
         return self._arrays[name]
 

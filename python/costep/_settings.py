@@ -9,7 +9,7 @@ from typing import Any
 
 from ._errors import misuse
 from ._parts import MethodCalls
-from ._text import PathLike, Time, seconds, time_text, value_text
+from ._text import PathLike, Time, items, number, seconds, time_text, value_text
 
 
 def settings_of(
@@ -40,20 +40,30 @@ def settings_of(
     return method, changes
 
 
+# Numbers that a shape has, and those that it may have.
+SHAPES = {"sine": (["amplitude", "frequency"], ["phase", "start"]), "step": (["value"], ["start"])}
+
+
 def shape_of(signal: Any, hold: bool) -> dict[str, Any]:
     """An external input: a constant, points, or a shape with its numbers."""
     if isinstance(signal, Mapping):
         usual = {"sine": {"phase": 0.0, "start": 0.0}, "step": {"start": 0.0}}
-        (kind, values), *rest = signal.items()
-        if rest or kind not in usual:
-            raise misuse(f"`{kind}` is not a shape of a signal", "write `sine` or `step`")
-        return {kind: {**usual[kind], **{key: float(value) for key, value in values.items()}}}
+        kinds = list(signal)
+        if len(kinds) != 1 or kinds[0] not in usual:
+            raise misuse(f"{kinds} is not a shape of a signal", 'write {"sine": dict(...)} or {"step": dict(...)}')
+        (kind, values), needed = next(iter(signal.items())), SHAPES[kinds[0]]
+        wrong = set(needed[0]) - set(values) or set(values) - set(needed[0]) - set(needed[1])
+        if wrong:
+            known = ", ".join(needed[0] + needed[1])
+            raise misuse(f"`{sorted(wrong)[0]}` is missing or unknown in a signal `{kind}`", f"it has {known}")
+        return {kind: {**usual[kind], **{key: number(value, f"`{key}`") for key, value in values.items()}}}
     elif isinstance(signal, (tuple, list)):
-        times, values = signal
-        points = [[float(t), float(v)] for t, v in zip(times, values, strict=True)]
+        if len(signal) != 2 or len(items(signal[0], "times")) != len(items(signal[1], "values")):
+            raise misuse("a signal by points is two lists of one length", "write (times, values)")
+        points = [[number(t, "a time"), number(v, "a value")] for t, v in zip(*signal)]
         return {"stairs" if hold else "table": points}
     else:
-        return {"constant": float(signal)}
+        return {"constant": number(signal, "a signal")}
 
 
 def external(target: str, shape: dict[str, Any], sum: bool) -> str:
@@ -79,12 +89,17 @@ def run_settings(
     memory_limit: int | None,
     supervise: bool,
 ) -> str:
+    if memory_limit is not None and (not isinstance(memory_limit, int) or memory_limit < 0):
+        raise misuse(f"`memory_limit={memory_limit!r}` is no number of bytes", "give an integer: 2 * 1024**3")
+    limit = None if time_limit is None else seconds(time_limit)
+    if limit is not None and limit <= 0.0:
+        raise misuse(f"`time_limit={time_limit!r}` leaves no time", "give a time above zero, or leave it out")
     return json.dumps(
         {
             "reference": reference,
             "verify": verify,
             "record": None if record is None else os.path.abspath(record),
-            "time_limit": None if time_limit is None else seconds(time_limit),
+            "time_limit": limit,
             "memory_limit": memory_limit,
             "supervise": supervise,
         }

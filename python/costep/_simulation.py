@@ -6,9 +6,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from . import _costep
-from ._errors import read_json
+from ._errors import misuse, read_json
 from ._result import Result
-from ._text import Time, seconds
+from ._text import Time, number, seconds
 
 if TYPE_CHECKING:
     import numpy as np
@@ -75,7 +75,7 @@ class Simulation:
 
     def __setitem__(self, name: str, value: float) -> None:
         """Gives an input that is driven from outside another value from now on."""
-        self._stepper.set_input(name, float(value))
+        self._stepper.set_input(name, value if isinstance(value, float) else number(value, f"`{name}`"))
 
     @property
     def outputs(self) -> NDArray[np.float64]:
@@ -90,6 +90,8 @@ class Simulation:
 
     def restore(self, state: Snapshot) -> None:
         """Goes back to a state of this run, also after an error."""
+        if not isinstance(state, _costep.State):
+            raise misuse(f"{type(state).__name__} is no state of a simulation", "give what `snapshot()` gave")
         self._stepper.restore(state)
 
     def change_method(self, method: str) -> None:

@@ -31,6 +31,10 @@ class Structure:
             self._cached = (key, _costep.Core(text, self._code, method, isolate))
         return self._cached[1]
 
+    def _calls_python(self, method: Any = None) -> bool:
+        """Whether something of it is written in Python, and so in this process only."""
+        return bool(self._code) or method is not None
+
     def _facts(self) -> dict[str, Any]:
         facts: dict[str, Any] = read_json(self._core().facts())
         return facts

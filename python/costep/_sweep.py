@@ -17,7 +17,7 @@ from ._errors import misuse, read_json
 from ._result import Result
 from ._settings import run_settings, settings_of
 from ._system import System
-from ._text import PathLike, value_text
+from ._text import PathLike, items, value_text
 
 if TYPE_CHECKING:
     import pandas
@@ -150,7 +150,10 @@ def _runs(
 def _points(grid: Grid) -> list[dict[str, Any]]:
     if isinstance(grid, Mapping):
         names = list(grid)
-        values = [[values] if isinstance(values, (str, bytes)) else list(values) for values in grid.values()]
+        values = [
+            [values] if isinstance(values, (str, bytes)) else items(values, f"levels of `{name}`")
+            for name, values in grid.items()
+        ]
         return [dict(zip(names, chosen)) for chosen in itertools.product(*values)]
     return [dict(point) for point in grid]
 

@@ -17,7 +17,8 @@ from ._progress import Progress, teller
 from ._result import Result
 from ._settings import external, run_settings, settings_of, shape_of
 from ._simulation import Simulation
-from ._text import PathLike, Time, seconds, value_text
+from ._text import PathLike, Time, items, number, seconds, value_text
+from ._text import name as name_text
 
 FMU = ".fmu"
 
@@ -37,8 +38,11 @@ class System(Analysis):
     """
 
     def __init__(self, source: PathLike, *, set: Mapping[str, Any] | None = None, allow_outside: bool = False) -> None:
-        text = os.fspath(source)
-        if os.path.exists(text):
+        if not isinstance(source, (str, os.PathLike)):
+            hint = "name a file, a folder or a built-in model; `System.new` builds one from parts"
+            raise misuse(f"a system cannot be opened by {type(source).__name__}", hint)
+        text = name_text(os.fspath(source), "a path")
+        if "\0" not in text and os.path.exists(text):
             text = os.path.abspath(text)
         self._begin(source=text, allow_outside=allow_outside)
         for path, value in (set or {}).items():
@@ -91,6 +95,9 @@ class System(Analysis):
     def add(self, name: str, part: Any) -> Part:
         """Adds a part under a name; see :meth:`new`."""
         self._refuse_if_opened("add")
+        name_text(name, "the name of a part")
+        if any(part_of["name"] == name for part_of in self._recipe["parts"]):
+            raise misuse(f"there is another part `{name}`", "give one of them another name")
         if isinstance(part, (str, os.PathLike)):
             text = os.fspath(part)
             if text.lower().endswith(FMU):
@@ -130,12 +137,12 @@ class System(Analysis):
             raise misuse(f"`unit={unit!r}` says nothing", 'write `unit="convert"`, or leave it out')
         self._recipe["connections"].append(
             {
-                "from": source,
-                "to": target,
-                "gain": None if gain is None else float(gain),
-                "offset": float(offset),
+                "from": name_text(source, "an output"),
+                "to": name_text(target, "an input"),
+                "gain": None if gain is None else number(gain, "a gain"),
+                "offset": number(offset, "an offset"),
                 "convert": unit == "convert",
-                "sum": sum,
+                "sum": bool(sum),
             }
         )
 
@@ -144,6 +151,8 @@ class System(Analysis):
         held), or by a shape: ``{"sine": dict(amplitude=1.0, frequency=2.0)}``, ``{"step": dict(value=1.0, start=0.1)}``.
         """
         shape = shape_of(signal, hold)
+        if any(letter in name_text(target, "an input") for letter in '"\\\n'):
+            raise misuse(f"there is no input {target!r}", "name one as `part.port`: `rig.inputs` lists them")
         if self._recipe["source"] is not None:
             self._become_text()
         if self._recipe["text"] is not None:
@@ -223,10 +232,11 @@ class System(Analysis):
         tell, bar = teller(progress, facts["start"], facts["stop"])
         try:
             report, columns, lines = core.run(settings, tell)
-        except (_costep.Error, KeyboardInterrupt) as raised:
+        except BaseException as raised:
+            # Also what a signal handler or the one who is told of progress raises.
             found = getattr(raised, "result", None)
             if isinstance(found, tuple):
-                raised.result = Result(read_json(found[0]), found[1], core)  # type: ignore[union-attr]
+                raised.result = Result(read_json(found[0]), found[1], core)  # type: ignore[attr-defined]
             raise
         finally:
             if bar is not None:
@@ -285,7 +295,8 @@ class System(Analysis):
         """
         _, changes = settings_of(stop, None, None, models, solver, None)
         core = self._core(changes)
-        lengths = [seconds(step) for step in steps]
+        methods = items(methods, "methods")
+        lengths = [seconds(step) for step in items(steps, "steps")]
         settings = {
             "methods": list(methods),
             "steps": lengths,
@@ -297,7 +308,7 @@ class System(Analysis):
         by_runs = None if tell is None else lambda done, _time: tell(done, float(done))
         try:
             report, _, _ = core.compare(json.dumps(settings), by_runs)
-        except KeyboardInterrupt as stopped:
+        except BaseException as stopped:
             found = getattr(stopped, "result", None)
             if isinstance(found, tuple):
                 # The runs that were done.
@@ -309,9 +320,6 @@ class System(Analysis):
         return Comparison(read_json(report), core)
 
     # Inside.
-
-    def _calls_python(self, method: Any = None) -> bool:
-        return bool(self._code) or method is not None
 
     def __getstate__(self) -> dict[str, Any]:
         return {"recipe": self._recipe, "code": self._code}

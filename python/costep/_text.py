@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 import os
 from typing import Any, Union
 
 from . import _costep
+from ._errors import misuse
 
 Time = Union[float, str]
 """Seconds, or text with a unit: ``0.005``, ``"5 ms"``."""
@@ -33,7 +35,16 @@ def value_text(value: Any) -> str:
 
 def time_text(time: Time) -> str:
     """A time as a project file has it; bad ones are refused by name and place later."""
-    return value_text(time)
+    return value_text(_plain(time))
+
+
+def _plain(time: Any) -> Any:
+    """Lengths of time of `datetime` and NumPy in seconds."""
+    if hasattr(time, "total_seconds"):
+        return float(time.total_seconds())
+    if type(time).__name__ == "timedelta64":
+        return float(time / type(time)(1, "ns")) * 1e-9
+    return time
 
 
 def seconds(time: Time) -> float:
@@ -42,9 +53,49 @@ def seconds(time: Time) -> float:
     >>> seconds("5 ms"), seconds(2)
     (0.005, 2.0)
     """
-    return _costep.parse_time(time) if isinstance(time, str) else float(time)
+    if isinstance(time, str):
+        return _costep.parse_time(time)
+    return number(_plain(time), "a time")
 
 
-def quoted(name: str) -> str:
+def number(value: Any, what: str) -> float:
+    """A finite number.
+
+    >>> number("1e3", "a gain")
+    1000.0
+    """
+    try:
+        found = float(value)
+    except (TypeError, ValueError):
+        raise misuse(f"{what} is a number, not {_shown(value)}", "give a number") from None
+    if not math.isfinite(found):
+        raise misuse(f"{what} is {found}", "only finite numbers can be used")
+    return found
+
+
+def name(value: Any, what: str) -> str:
+    """A name that a file can hold."""
+    if not isinstance(value, str):
+        raise misuse(f"{what} is text, not {_shown(value)}", "write it in quotes")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise misuse(f"{what}, {value!r}, is not proper Unicode", "use letters, digits and `_`") from None
+    return value
+
+
+def items(values: Any, what: str) -> list[Any]:
+    """The items of a list or the like; text is none."""
+    if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
+        raise misuse(f"{what} are several, not {_shown(values)}", f"write a list: [{_shown(values)}]")
+    return list(values)
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def quoted(word: str) -> str:
     """A name inside of a path of names with dots between them."""
-    return name if name.replace("_", "").isalnum() else f'"{name}"'
+    return word if word.replace("_", "").isalnum() else f'"{word}"'

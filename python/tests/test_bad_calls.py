@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import pathlib
 import pickle
 from collections.abc import Callable
@@ -47,8 +48,32 @@ def test_values_and_units(fmus: pathlib.Path) -> None:
     new.connect("s1.x", "s2.v")
     refused(lambda: new.run(stop=1, step=0.1), "E0211", "m/s")
     refused(lambda: new.connect("s1.x", "s2.x", unit="N"), "E0622", "convert")
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="a value is a number, text"):
         rig.set(ck=object())
+    refused(lambda: rig.run(time_limit=-1), "E0622", "above zero")
+    refused(lambda: rig.run(time_limit=float("nan")), "E0622", "finite")
+    refused(lambda: rig.run(memory_limit=-1), "E0622", "bytes")
+    refused(lambda: rig.compare(steps=5), "E0622", "list")  # type: ignore[arg-type]
+    refused(lambda: rig.compare(methods="zoh"), "E0622", "['zoh']")
+    refused(lambda: costep.sweep(rig, {"ck": 5}), "E0622", "levels of `ck`")  # type: ignore[dict-item]
+    assert rig.run(stop=np.timedelta64(10, "ms"), step=datetime.timedelta(milliseconds=5)).time[-1] == 0.01
+
+
+def test_connections_and_signals() -> None:
+    def new() -> costep.System:
+        return costep.System.new(left="dual-mass/s1", right="dual-mass/s2")
+
+    refused(lambda: new().connect(1, "right.x"), "E0622", "an output is text")  # type: ignore[arg-type]
+    refused(lambda: new().connect("left.x", "right.x", gain=float("nan")), "E0622", "a gain is nan")
+    refused(lambda: new().connect("left.x\udc80", "right.x"), "E0622", "Unicode")
+    refused(lambda: new().add("left", "dual-mass/s1"), "E0622", "another part `left`")
+    refused(lambda: new().add(5, "dual-mass/s1"), "E0622", "is text")  # type: ignore[arg-type]
+    refused(lambda: costep.System(None), "E0622", "System.new")  # type: ignore[arg-type]
+    refused(lambda: costep.System("dual\0mass"), "E0207")
+    for signal in ("abc", float("nan"), {}, {"sine": {"amplitude": 1.0}}, (1, 2, 3), ([0, 1], [1])):
+        refused(lambda signal=signal: new().drive("left.F", signal), "E0622")  # type: ignore[misc]
+    refused(lambda: costep.System("dual-mass").drive('s1"]', 1.0), "E0622", "rig.inputs")
+    refused(lambda: costep.System.new().run(stop=1, step=0.1), "E0212", "no parts")
 
 
 def test_shapes() -> None:
@@ -57,6 +82,55 @@ def test_shapes() -> None:
     refused(lambda: costep.LTI([[np.nan]], [[1]], [[1]]), "E0622", "finite")
     refused(lambda: costep.TransferFunction([1, 0, 0], [1, 1]), "E0622")
     refused(lambda: costep.System.new(part=3), "E0622", "step")
+    for bad in ([["a"]], [[1j]], [[1, 2], [3]]):
+        refused(lambda bad=bad: costep.LTI(bad, [[1]], [[1]]), "E0622", "real numbers")  # type: ignore[misc]
+    refused(lambda: costep.LTI([[1]], [[1, 1]], [[1]], inputs=["u", "u"]), "E0622", "two ports `u`")
+    refused(lambda: costep.Function(5, inputs=["u"], outputs=["y"]), "E0622", "called")  # type: ignore[arg-type]
+    refused(lambda: costep.Function(print, inputs=["u"], outputs=["y"], x0=[np.inf]), "E0622", "finite")
+
+    class Part:
+        inputs, outputs = ["u"], ["y"]
+        given: object = 0.0
+
+        def step(self, t: float, dt: float, u: np.ndarray) -> object:
+            return self.given
+
+    for ports in (10**9, -1, [None], ["y", "y"], "y"):
+        wrong = type("Wrong", (Part,), {"outputs": ports})
+        refused(lambda wrong=wrong: costep.System.new(part=wrong), "E0622")  # type: ignore[misc]
+    shapes = ("abc", [1.0, 2.0], np.zeros(3))
+    kinds = (None, 1j, {"y": 1.0}, 10**400, object(), (value for value in [1.0]), np.array([object()]))
+    for code, wanted in (("E0621", shapes), ("E0620", kinds)):
+        for given in wanted:
+            rig = costep.System.new(part=type("Gives", (Part,), {"given": property(lambda self, it=given: it)}))
+            rig.drive("part.u", 0.0)
+            refused(lambda rig=rig: rig.run(stop=1, step=0.1), code, "part.step")  # type: ignore[misc]
+
+
+def test_methods_that_ask_for_too_much() -> None:
+    for key, value in (("order", 10**9), ("order", -1), ("history", 10**12), ("history", 1.5)):
+        method = type("Method", (), {key: value, "extrapolate": lambda self, t, h, z, past: z})
+        refused(lambda m=method: costep.System("dual-mass").run(method=m()), "E0622", key)  # type: ignore[misc]
+
+
+def test_what_only_files_and_compiled_parts_can() -> None:
+    class Part:
+        inputs, outputs = ["u"], ["y"]
+
+        def step(self, t: float, dt: float, u: np.ndarray) -> float:
+            return 0.0
+
+    rig = costep.System.new(part=Part)
+    rig.drive("part.u", 0.0)
+    rig.set({"system.stop": "1 s", "step.size": "0.1 s"})
+    refused(lambda: rig.save("there"), "E0622", "pickle")
+    refused(lambda: rig.export_ssp("rig.ssp"), "E0622", "pickle")
+    refused(lambda: rig.map({"a": [1, 2]}), "E0622", "costep.sweep")
+    refused(lambda: rig.check(probe=True), "E0622", "sim.step")
+    refused(lambda: rig.stability(method="zoh"), "E0711", "part")
+    refused(lambda: costep.export_fmu(Part, "there"), "E0622", "built-in models")  # type: ignore[arg-type]
+    refused(lambda: costep.System("dual-mass").advise(error=5), "E0205", "1e-3")
+    refused(lambda: costep.System("dual-mass").advise(error="much"), "E0622", "a number")  # type: ignore[arg-type]
 
 
 def test_closed_and_finished() -> None:
@@ -67,9 +141,18 @@ def test_closed_and_finished() -> None:
     refused(lambda: sim.restore(state), "E0622", "another simulation")
     refused(lambda: sim["s1.y"], "E0215", "s1.x")
     refused(lambda: sim.__setitem__("s1.F", 1.0), "E0304", "nothing drives")
+    for count in (-1, 10**30, "a", 1.5):
+        refused(lambda count=count: sim.step(count), "E0622", "macro steps")  # type: ignore[misc]
+    refused(lambda: sim.run_until(float("nan")), "E0622", "finite")
+    refused(lambda: sim.restore(5), "E0622", "snapshot()")  # type: ignore[arg-type]
     sim.step()
+    refused(lambda: sim.__setitem__("s1.F", "a"), "E0622", "a number")  # type: ignore[arg-type]
+    # Steps behind the end are none.
+    other.step(2**63 - 1)
+    assert other.is_done and other.time == rig.stop
     result = sim.finish()
     assert len(result) == 2
+    refused(lambda: result[3], "E0506")  # type: ignore[index]
     for work in (sim.step, sim.finish, sim.snapshot, lambda: sim.time, lambda: sim.run_until(1.0)):
         refused(work, "E0622", "closed")
     sim.close()

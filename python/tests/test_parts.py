@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import math
 import pathlib
@@ -240,6 +241,77 @@ def test_exceptions_of_parts() -> None:
         loop(bad).run(stop=1, step=0.1)
 
 
+def test_parts_that_do_other_things_than_compute() -> None:
+    class Part:
+        inputs, outputs = ["u"], ["y"]
+
+        def step(self, t: float, dt: float, u: np.ndarray) -> float:
+            return self.act()
+
+        def act(self) -> float:
+            return 0.0
+
+    def run(act: object) -> costep.Result:
+        rig = costep.System.new(part=type("Acts", (Part,), {"act": act}))
+        rig.drive("part.u", 0.0)
+        return rig.run(stop=0.5, step=0.1)
+
+    def raises(error: BaseException) -> object:
+        def act(self: object) -> float:
+            raise error
+
+        return act
+
+    for error in (KeyboardInterrupt(), SystemExit(3)):
+        with pytest.raises(type(error)):
+            run(raises(error))
+    with pytest.raises(costep.Error, match="maximum recursion") as deep:
+        run(lambda self: self.act())
+    assert deep.value.code == "E0620"
+    with pytest.raises(costep.Error, match="raised Error") as own:
+        run(lambda self: costep.System("dual-mas"))
+    assert own.value.code == "E0620" and isinstance(own.value.__cause__, costep.Error)
+    inner = run(lambda self: float(costep.System("dual-mass").run(stop=0.01)["s1.x"][-1]))
+    assert inner["part.y"][-1] == costep.System("dual-mass").run(stop=0.01)["s1.x"][-1]
+
+    sims: list[costep.Simulation] = []
+
+    def closes(self: object) -> float:
+        sims[0].close()
+        return 0.0
+
+    rig = costep.System.new(part=type("Closes", (Part,), {"act": closes}))
+    rig.drive("part.u", 0.0)
+    sims.append(rig.start(stop=1, step=0.1))
+    with contextlib.suppress(costep.Error):
+        sims[0].step(3)
+
+
+def test_analyses_of_parts_in_code(tmp_path: pathlib.Path) -> None:
+    """Linear parts go to files and to other processes; parts in Python are looked at here, with the same results."""
+
+    def rig(plant: object) -> costep.System:
+        made = loop(plant)
+        return made.set({"system.stop": "1 s", "step.size": "5 ms", "system.solver": "dopri5:1e-9"})
+
+    linear, python = rig(costep.LTI(A, B, C, inputs={"u": "N"}, outputs={"y": "m"}, x0=[1.0, 0.0])), rig(Plant())
+    opened = costep.System(linear.save(tmp_path / "saved"))
+    assert np.array_equal(opened.run()["plant.y"], linear.run()["plant.y"])
+    assert opened.connections == linear.connections and opened.run().units["plant.y"] == "m"
+    for system in (linear, python):
+        assert system.check()["ok"]
+        models = system.identify(tmp_path / "models.toml")["models"]
+        assert {model["part"] for model in models} == {"plant", "gain"}
+        assert system.run(method=f"identified:file={tmp_path / 'models.toml'}").verdict == "stable"
+        chosen = system.advise(1e-2, methods=["zoh", "predictive"], equal_steps=True)["choice"]
+        assert chosen["reaches"] and chosen["error"] <= 1e-2
+    radii = [system.stability(method="zoh")["steps"][0]["radius"] for system in (linear, python)]
+    assert radii[0] == pytest.approx(radii[1], rel=1e-5)
+    table = linear.map(steps=["1 ms", "5 ms"], methods=["zoh", "predictive"]).to_pandas()
+    assert len(table) == 4 and set(table.verdict) <= {"stable", "inaccurate"}
+    assert "linear" in linear.graph()
+
+
 JAX = """
 import costep, jax
 import numpy as np
@@ -275,7 +347,48 @@ def test_functions_of_torch() -> None:
         def forward(self, t, x, u):  # type: ignore[no-untyped-def]
             return torch.from_numpy(A) @ x + torch.from_numpy(B) @ u
 
-    part = costep.Function(Plant(), inputs=["u"], outputs=["y"], x0=[1.0, 0.0], output=lambda t, x, u: x[0])
-    result = loop(part).run(stop=0.2, step="5 ms", solver="dopri5:1e-9")
+    class Weighted(torch.nn.Module):
+        """With weights of single precision, as is usual."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = torch.nn.Linear(3, 2, bias=False)
+            with torch.no_grad():
+                self.layer.weight.copy_(torch.from_numpy(np.hstack([A, B])))
+
+        def forward(self, t, x, u):  # type: ignore[no-untyped-def]
+            return self.layer(torch.cat([x, u]))
+
+    @torch.jit.script
+    def compiled(t: float, x: torch.Tensor, u: torch.Tensor) -> torch.Tensor:
+        return torch.stack([x[1], -100.0 * x[0] - x[1] + u[0]])
+
     native = loop(costep.LTI(A, B, C, x0=[1.0, 0.0])).run(stop=0.2, step="5 ms", solver="dopri5:1e-9")
-    assert np.max(np.abs(result["plant.y"] - native["plant.y"])) < 1e-6
+    for function, solver, error in (
+        (Plant(), "dopri5:1e-9", 1e-6),
+        (compiled, "dopri5:1e-9", 1e-6),
+        (Weighted(), "rk4:1ms", 1e-4),
+    ):
+        part = costep.Function(function, inputs=["u"], outputs=["y"], x0=[1.0, 0.0], output=lambda t, x, u: x[0])
+        result = loop(part).run(stop=0.2, step="5 ms", solver=solver)
+        assert np.max(np.abs(result["plant.y"] - native["plant.y"])) < error
+    # A module without states.
+    gain = torch.nn.Linear(1, 1, bias=False)
+    with torch.no_grad():
+        gain.weight.fill_(-20.0)
+
+    class Static(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.gain = gain
+
+        def forward(self, t, u):  # type: ignore[no-untyped-def]
+            return self.gain(u)
+
+    rig = costep.System.new(
+        plant=costep.LTI(A, B, C, x0=[1.0, 0.0]), gain=costep.Function(Static(), inputs=["e"], outputs=["u"])
+    )
+    rig.connect("plant.y", "gain.e")
+    rig.connect("gain.u", "plant.u")
+    result = rig.run(stop=0.2, step="5 ms", solver="dopri5:1e-9")
+    assert np.max(np.abs(result["plant.y"] - native["plant.y"])) < 1e-5

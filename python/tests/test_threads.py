@@ -13,6 +13,8 @@ import time
 import costep
 import numpy as np
 import pytest
+from costep import _progress
+from IPython.display import HTML
 
 
 def test_runs_of_eight_threads_go_on_at_the_same_time() -> None:
@@ -83,6 +85,51 @@ def test_ctrl_c_leaves_a_recording_that_can_be_read(fmus: pathlib.Path, tmp_path
     assert process.returncode == 0
     recorded = costep.load(folder)
     assert len(recorded) > 1000 and {"s1.x", "s1.v", "s2.F"} <= set(recorded.names)
+
+
+def test_a_run_that_was_stopped_goes_on() -> None:
+    class Enough(Exception):
+        pass
+
+    def stop(done: float, now: float) -> None:
+        raise Enough
+
+    def rig() -> costep.System:
+        lag = costep.LTI([[-1.0]], [[1.0]], [[1.0]], inputs=["u"], outputs=["y"], x0=[1.0])
+        made = costep.System.new(lag=lag)
+        made.drive("lag.u", {"sine": {"amplitude": 1.0, "frequency": 0.1}})
+        return made.set({"system.stop": "20 s", "step.size": "0.1 ms", "record.every": "0.1 s"})
+
+    with pytest.raises(Enough) as stopped:
+        rig().run(record="there", progress=stop, verify=False, reference="none")
+    assert stopped.value.result.details["can_be_resumed"]  # type: ignore[attr-defined]
+    assert len(costep.load("there")) < 201
+    result = costep.resume("there")
+    whole = rig().run(verify=False, reference="none")["lag.y"][::1000]
+    assert np.array_equal(result["lag.y"], whole) and result.verdict == "not judged"
+
+
+def test_bars(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_progress.Bar, "patience", 0.0)
+    rig = costep.System("dual-mass")
+    rig.run(stop=40, step="0.1 ms", progress=True, verify=False, reference="none")
+    shown = capsys.readouterr().err
+    assert "%   t " in shown and "/ 40 s" in shown and shown.endswith("\r"), "the bar is taken away at the end"
+    # In the kernel of a notebook it is a piece of HTML, which changes.
+    pieces: list[str] = []
+
+    class Handle:
+        def update(self, html: HTML) -> None:
+            pieces.append(html.data)
+
+    def display(html: HTML, display_id: bool) -> Handle:
+        pieces.append(html.data)
+        return Handle()
+
+    monkeypatch.setattr(_progress, "in_notebook", lambda: True)
+    monkeypatch.setattr("IPython.display.display", display)
+    rig.run(stop=40, step="0.1 ms", verify=False, reference="none")
+    assert "<progress" in pieces[0] and pieces[-1] == ""
 
 
 def test_a_forked_process_cannot_use_what_its_parent_started(pair: costep.System) -> None:

@@ -1,12 +1,15 @@
 //! Chores of the project: `cargo xtask test` runs every check, `cargo xtask python` those of the Python package alone,
 //! `cargo xtask bench` the benchmarks, `cargo xtask fuzz [--minutes M] [--coverage] [TARGET]` reads hostile inputs,
-//! `cargo xtask kills` kills runs, `cargo xtask sbom` lists what the program is made of, `cargo xtask book [--write]`
+//! `cargo xtask kills` kills runs, `cargo xtask sanitize [PART]` and `cargo xtask soak [SCALE]` look for what tests do not
+//! show, `cargo xtask sbom` lists what the program is made of, `cargo xtask book [--write]`
 //! builds the book in docs/.
 
 mod book;
 mod fuzz;
 mod python;
+mod sanitize;
 mod sbom;
+mod soak;
 
 use std::process::{Command, ExitCode};
 
@@ -20,10 +23,12 @@ fn main() -> ExitCode {
         "fuzz" => fuzz::run(&std::env::args().skip(2).collect::<Vec<_>>()),
         "sbom" => sbom::run(),
         "kills" => kills(),
+        "sanitize" => sanitize::run(std::env::args().nth(2).as_deref()),
+        "soak" => soak::run(std::env::args().nth(2).as_deref()),
         "book" => book::run(std::env::args().nth(2).as_deref()),
         _ => {
             eprintln!(
-                "usage: cargo xtask test | python [PYTEST ARGUMENTS] | wheel | bench | fuzz [--minutes M] [--coverage] [TARGET] | kills | sbom | book [--write]"
+                "usage: cargo xtask test | python [PYTEST ARGUMENTS] | wheel | bench | fuzz [--minutes M] [--coverage] [TARGET] | kills | sanitize [PART] | soak [SCALE] | sbom | book [--write]"
             );
             false
         }

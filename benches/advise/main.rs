@@ -2,7 +2,7 @@
 //!
 //! `cargo bench -p costep-benches --bench advise -- [--write] [--real FOLDER]`
 //!
-//! FOLDER has systems of other tools, as in `costep_benches::advise::REAL`.
+//! FOLDER has systems of other tools, as in `costep_benches::advise::REAL`: then they are measured, else the built-in ones.
 #![allow(missing_docs)]
 
 use std::path::{Path, PathBuf};
@@ -27,25 +27,31 @@ fn main() {
             }
         }
     }
-    let head = page.as_ref().map(|page| std::fs::read_to_string(page).unwrap_or_default());
-    let head = head.as_deref().and_then(|old| old.split(MARK).next()).unwrap_or_default();
-    let mut text = format!("{head}{MARK}");
+    let (title, mut rows) =
+        (if folder.is_some() { "FMUs of others" } else { "Built-in systems" }, String::new());
     // Whoever stops it keeps the rows that are there.
-    let mut take = |title: &str, row: String| {
+    let take = |row: String| {
         eprint!("{row}");
-        let section = format!("\n### {title}\n\n{HEAD}");
-        if !text.contains(&section) {
-            text += &section;
-        }
-        text += &row;
-        let written = page.as_ref().map_or(Ok(()), |page| std::fs::write(page, &text));
+        rows += &row;
+        let written = page.as_ref().map_or(Ok(()), |page| write(page, title, &rows));
         if let Err(error) = written {
             eprintln!("{error}");
             std::process::exit(1);
         }
     };
-    if let Some(folder) = folder {
-        real(&folder, |row| take("FMUs of others", row));
+    match folder {
+        Some(folder) => real(&folder, take),
+        None => built_in(take),
     }
-    built_in(|row| take("Built-in systems", row));
+}
+
+/// Writes the table of this title into the page; that of the other title stays.
+fn write(page: &Path, title: &str, rows: &str) -> std::io::Result<()> {
+    let old = std::fs::read_to_string(page)?;
+    let (head, tables) = old.split_once(MARK).unwrap_or((&old, ""));
+    let others = tables.split("\n### ").skip(1).filter(|table| !table.starts_with(title));
+    let mut sections: Vec<String> = others.map(|table| format!("\n### {}\n", table.trim_end())).collect();
+    sections.push(format!("\n### {title}\n\n{HEAD}{rows}"));
+    sections.sort_by_key(|section| section.contains("Built-in"));
+    std::fs::write(page, format!("{head}{MARK}{}", sections.concat()))
 }

@@ -33,6 +33,7 @@ pub fn markdown(studied: &[Studied], methods: &[String], command: &str) -> Strin
     verdicts(&mut page, &pairs, methods);
     families(&mut page, &pairs);
     rivals(&mut page, &pairs, methods);
+    weak_systems(&mut page, &pairs);
     offenders(&mut page, &pairs);
     dropped(&mut page, studied);
     page
@@ -146,6 +147,39 @@ fn rivals(page: &mut String, pairs: &[Pair<'_>], methods: &[String]) {
             )),
             (0..SIMPLE.len()).map(|k| format!("{:.3}", against(k))).collect::<Vec<_>>().join(", "),
         );
+    }
+    page.push('\n');
+}
+
+/// The systems on which `auto` loses to a simple method, and what users can do there.
+fn weak_systems(page: &mut String, pairs: &[Pair<'_>]) {
+    let is_compared = |run: &Judged| run.method == "auto" && !run.rivals.is_empty() && !run.is_unsure;
+    let own: Vec<_> = pairs.iter().filter(|(_, run)| is_compared(run)).copied().collect();
+    let mut kinds: Vec<(&str, Vec<Pair<'_>>)> = Vec::new();
+    for pair in &own {
+        match kinds.iter_mut().find(|(kind, _)| *kind == pair.0.kind) {
+            Some((_, of)) => of.push(*pair),
+            None => kinds.push((pair.0.kind, vec![*pair])),
+        }
+    }
+    kinds.retain(|(_, of)| of.iter().any(|(_, run)| run.against_best() > 1.2));
+    if kinds.is_empty() {
+        return;
+    }
+    let beaten = |of: &[Pair<'_>], by: f64| count(of, |run| run.against_best() > by);
+    kinds.sort_by_key(|(_, of)| std::cmp::Reverse(beaten(of, 1.2)));
+    page.push_str(
+        "### Where `auto` is worse than a simple method\n\n\
+         Its models are linear and learn from the steps before. A part that touches, sticks, has play, meets a limit or looks at its inputs at times of its own \
+         surprises them, and nothing pays back what a surprise has cost, as the lines of `foh` and the correction of `nepce` do. And where a simple method is \
+         accurate anyway, the parts of steps at the start cost more than they bring. In such systems let `costep advise` try the methods on the system itself: it names the \
+         cheapest one within an error.\n\n\
+         | system | cases | beyond 1.2 times the best | beyond 3 times | worst |\n|---|---:|---:|---:|---:|\n",
+    );
+    for (kind, of) in &kinds {
+        let worst = of.iter().map(|(_, run)| run.against_best()).fold(0.0, f64::max);
+        let (some, far) = (beaten(of, 1.2), beaten(of, 3.0));
+        let _ = writeln!(page, "| {kind} | {} | {some} | {far} | {worst:.2} |", of.len());
     }
     page.push('\n');
 }

@@ -166,8 +166,10 @@ impl Reader {
         let Some(algorithm) = self.object(root, "algorithm") else { return };
         let kind = algorithm.get("type").and_then(Json::as_str).unwrap_or("fixed-step");
         if kind != "fixed-step" {
-            let message =
-                format!("the algorithm `{}` has no counterpart: all steps are of equal length", short(kind));
+            let message = format!(
+                "the algorithm `{}` has no counterpart: without a tolerance all steps are of equal length",
+                short(kind)
+            );
             self.builder.warning(0, message);
         }
         let key = if algorithm.contains_key("initsize") { "initsize" } else { "size" };

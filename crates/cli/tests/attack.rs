@@ -441,3 +441,49 @@ fn a_sandbox_refuses_every_way_out() {
     }
     assert!(deeds.contains("opened to write: (scratch)/scratch"), "{deeds}");
 }
+
+/// Finding 17: where FMUs are unpacked, as promise 5 of the README says, and that nothing stays there.
+#[test]
+fn fmus_are_unpacked_to_tmpdir_which_is_empty_afterwards() {
+    let rig = Rig::new(1, &[]);
+    let run = |folder: &str, line: &str| {
+        let mut command = rig.0.command(line.split_whitespace());
+        command.env("TMPDIR", rig.0.path(folder));
+        finished(command, line)
+    };
+    std::fs::create_dir(rig.0.path("tmp")).unwrap();
+    for isolation in ["none", "process", "sandbox"] {
+        rig.describe(1, &format!("isolation = \"{isolation}\""));
+        run("tmp", "run rig --out out").exits(0);
+        assert_eq!(std::fs::read_dir(rig.0.path("tmp")).unwrap().count(), 0, "{isolation}");
+        let done =
+            run("missing", "run rig --out out").exits(1).says("cannot create a temporary folder for an FMU");
+        assert!(done.stderr.contains("/missing"), "{}", done.story());
+    }
+    let mut names: Vec<_> =
+        std::fs::read_dir(rig.0.path(".")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["out", "rig", "tmp"], "nothing was written elsewhere");
+}
+
+/// Of the second attack: a folder that somebody else has filled has a run overwrite files of the user.
+#[test]
+fn links_in_the_folder_of_a_run_are_not_followed() {
+    let sandbox = Sandbox::new();
+    sandbox.write("precious", "precious");
+    for name in
+        [".costep.lock", "run.toml", "results.arrows", "checkpoint.new", "outcome.json", "printed.log"]
+    {
+        let _ = std::fs::remove_dir_all(sandbox.path("out"));
+        std::fs::create_dir(sandbox.path("out")).unwrap();
+        std::os::unix::fs::symlink("../precious", sandbox.path("out").join(name)).unwrap();
+        let done = sandbox.run("run dual-mass --t-end 5ms --checkpoint 0s --no-verify --out out").exits(1);
+        done.says(&format!("out/{name}")).says("a file of the run is a link that leads elsewhere");
+        assert_eq!(std::fs::read_to_string(sandbox.path("precious")).unwrap(), "precious", "{name}");
+    }
+    // The folder itself may be one: it is named.
+    std::fs::create_dir(sandbox.path("real")).unwrap();
+    std::os::unix::fs::symlink("real", sandbox.path("link")).unwrap();
+    sandbox.run("run dual-mass --t-end 5ms --no-verify --out link").exits(0);
+    assert!(sandbox.path("real/results.arrows").exists());
+}

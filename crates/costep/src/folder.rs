@@ -90,6 +90,7 @@ impl RunFolder {
 /// The file that holds the lock; nothing where the file system has none.
 fn locked_file(folder: &Path) -> Result<Option<File>> {
     fs::create_dir_all(folder).map_err(|cause| unwritable(folder, &cause))?;
+    refuse_links(folder)?;
     let path = folder.join(LOCK);
     let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
     let mut file = file.map_err(|cause| {
@@ -107,6 +108,25 @@ fn locked_file(folder: &Path) -> Result<Option<File>> {
     // Only the message of another process needs the number.
     let _ = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
     Ok(Some(file))
+}
+
+/// A run writes into its folder alone: a link with the name of one of its files would have it overwrite what that leads to,
+/// in a folder that somebody else has filled.
+fn refuse_links(folder: &Path) -> Result<()> {
+    let is_ours = |name: &str| {
+        let is_known = [LOCK, PROJECT_COPY, OUTCOME].contains(&name) || name.starts_with("checkpoint");
+        is_known || name.ends_with(".arrows") || name.ends_with(".log")
+    };
+    let links = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut links = links.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink()));
+    match links.find(|link| is_ours(&link.file_name().to_string_lossy())) {
+        None => Ok(()),
+        Some(link) => {
+            Err(Error::new(Code::FileNotReadable, "a file of the run is a link that leads elsewhere")
+                .in_file(link.path())
+                .hint("remove the link, or choose another folder with `--out DIR`"))
+        }
+    }
 }
 
 /// Tries again for a moment: the processes of a run that was killed die one after the other.

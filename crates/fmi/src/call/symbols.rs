@@ -16,6 +16,13 @@ pub(crate) struct SharedLibrary {
     prefix: String,
 }
 
+/// What the loader says of a file that may not be run, or for which there is no memory.
+fn is_unmapped(cause: &str) -> bool {
+    cause.contains("failed to map segment")
+}
+
+const NO_PROGRAMS: &str = "FMUs are unpacked to the folder for temporary files: if its disk allows no programs (`noexec`), name another folder with TMPDIR; else raise the limit of memory";
+
 impl SharedLibrary {
     /// Loads a library whose functions have names with this prefix. All its symbols are resolved now: one
     /// that is missing ends here with a message, not in the middle of a run with the end of the process.
@@ -27,9 +34,16 @@ impl SharedLibrary {
         let library = library.map_err(|error| {
             let message = format!("cannot load the library `{}`", file_name(path));
             let cause = words(&error);
-            let needs_python = lacks_python(&cause);
+            let hint = if lacks_python(&cause) {
+                Some(PYTHON_HINT)
+            } else {
+                is_unmapped(&cause).then_some(NO_PROGRAMS)
+            };
             let error = Error::new(Code::FmuNotLoaded, message).because(cause);
-            if needs_python { error.hint(PYTHON_HINT) } else { error }
+            match hint {
+                Some(hint) => error.hint(hint),
+                None => error,
+            }
         })?;
         Ok(Self { library, path: path.to_owned(), prefix })
     }

@@ -260,28 +260,59 @@ fn failures_name_fmu_call_and_time_and_keep_every_row() {
     }
 }
 
-#[test]
-fn a_killed_run_leaves_no_process() {
-    let rig = Rig::new(Fmi::V3);
-    // It sleeps in a step for longer than the test lasts.
+/// A run whose isolated FMU sleeps in a step for longer than the test lasts, and what it prints to standard error.
+fn sleeping(rig: &Rig) -> (common::Running, std::fs::File) {
     rig.set(32);
     let text = std::fs::read_to_string(rig.sandbox.path("rig/system.toml")).unwrap();
     rig.sandbox.write("rig/system.toml", text.replace("\"0.4 s\"", "\"500 s\""));
-    let mark = rig.sandbox.path("mark");
     let mut command = rig.sandbox.command("run rig --out out".split_whitespace());
-    command.env("COSTEP_TEST_MARK", &mark).stdout(std::process::Stdio::null());
-    let running = common::Running::of(command);
-    let until = |processes: usize| {
-        let start = Instant::now();
-        while left_over(&mark) != processes {
-            assert!(start.elapsed() < Duration::from_secs(30), "{} processes", left_over(&mark));
-            std::thread::sleep(Duration::from_millis(5));
-        }
-    };
+    let stderr = tempfile::tempfile().unwrap();
+    command.env("COSTEP_TEST_MARK", rig.sandbox.path("mark")).stdout(std::process::Stdio::null());
+    command.stderr(stderr.try_clone().unwrap());
+    let running = common::Running::started(command.spawn().unwrap());
+    // Before there is a recording, processes come and go in which the FMU is tried.
+    while !rig.sandbox.path("out/results.arrows").exists() {
+        assert!(left_over(&rig.sandbox.path("mark")) > 0, "it has ended");
+        std::thread::sleep(Duration::from_millis(5));
+    }
     // The watcher, the run, the FMU.
-    until(3);
+    until_left(rig, 3);
+    (running, stderr)
+}
+
+fn until_left(rig: &Rig, processes: usize) {
+    let (start, mark) = (Instant::now(), rig.sandbox.path("mark"));
+    while left_over(&mark) != processes {
+        assert!(start.elapsed() < Duration::from_secs(30), "{} processes", left_over(&mark));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_killed_run_leaves_no_process() {
+    let rig = Rig::new(Fmi::V3);
+    let (running, _) = sleeping(&rig);
     running.kill();
-    until(0);
+    until_left(&rig, 0);
+}
+
+#[test]
+fn an_isolated_fmu_whose_process_is_killed_is_not_blamed() {
+    let rig = Rig::new(Fmi::V3);
+    let (running, mut stderr) = sleeping(&rig);
+    let children = |id: &str| -> String {
+        let tasks = std::fs::read_dir(format!("/proc/{id}/task")).unwrap().flatten();
+        tasks.map(|task| std::fs::read_to_string(task.path().join("children")).unwrap()).collect()
+    };
+    let run = children(&running.id().to_string());
+    let fmu = children(run.trim());
+    let kill = std::process::Command::new("kill").args(["-9", fmu.trim()]).status();
+    assert!(kill.unwrap().success(), "{fmu}");
+    assert_eq!(running.wait().code(), Some(130));
+    let said = common::text(&mut stderr);
+    assert!(said.contains("error[E0606]: the process of `bad` was killed by SIGKILL"), "{said}");
+    assert!(rig.sandbox.path("out/results.arrows").exists());
+    until_left(&rig, 0);
 }
 
 /// A ring of two lags, as FMUs of one file.

@@ -118,6 +118,36 @@ fn family(id: u32) -> Vec<String> {
     [id.to_string()].into_iter().chain(children).collect()
 }
 
+/// Starts a run on a terminal of its own, closes that once there is a checkpoint, and gives the exit code.
+const DYING_TERMINAL: &str = "
+import os, pty, sys, time
+child, terminal = pty.fork()
+if child == 0:
+    os.execv(sys.argv[1], sys.argv[1:])
+os.set_blocking(terminal, False)
+while not os.path.exists('parts/checkpoint'):
+    try:
+        os.read(terminal, 4096)
+    except BlockingIOError:
+        pass
+    time.sleep(0.002)
+os.close(terminal)
+raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) & 255)";
+
+/// Whatever is printed from then on fails, and the processes get SIGHUP.
+#[test]
+fn a_terminal_that_goes_away_while_it_is_written_to_is_a_soft_stop() {
+    for victim in [Victim::native(), Victim::of_fmus("process")] {
+        let line = format!("run {} --out parts --no-verify --checkpoint 0.01s", victim.line);
+        let words = [DYING_TERMINAL, env!("CARGO_BIN_EXE_costep")].into_iter().chain(line.split_whitespace());
+        let command = victim.sandbox.program("python3", ["-c"].into_iter().chain(words));
+        common::finished(command, &line).exits(130);
+        victim.sandbox.run("resume parts --no-verify").exits(0);
+        assert!(victim.bits("parts") == victim.bits("whole"), "{line}");
+    }
+}
+
+/// For a second here; `COSTEP_SUSPENDED=180` has it last for minutes.
 #[test]
 fn a_run_that_was_suspended_for_longer_than_a_call_may_take_goes_on() {
     let victim = Victim::of_fmus("process");
@@ -134,7 +164,9 @@ fn a_run_that_was_suspended_for_longer_than_a_call_may_take_goes_on() {
     };
     assert!(family.len() > 2, "the run, its watcher and FMUs: {family:?}");
     send("STOP");
-    std::thread::sleep(Duration::from_secs(1));
+    let seconds =
+        std::env::var("COSTEP_SUSPENDED").ok().and_then(|seconds| seconds.parse().ok()).unwrap_or(1);
+    std::thread::sleep(Duration::from_secs(seconds));
     send("CONT");
     assert!(running.wait().success());
     assert!(victim.bits("parts") == victim.bits("whole"));

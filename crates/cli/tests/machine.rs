@@ -13,6 +13,8 @@ use costep_results::Table;
 const ENOSPC: i32 = 28;
 const EIO: i32 = 5;
 const EMFILE: i32 = 24;
+/// A signal in the place of an error.
+const SIGTERM: i32 = -15;
 /// No error, but only half of the bytes are taken.
 const HALF: i32 = 0;
 
@@ -128,6 +130,31 @@ fn writes_that_take_only_half_of_the_bytes_are_finished() {
         halves += usize::from(call.contains(" write "));
     }
     assert!(halves > 5, "{halves}");
+}
+
+/// Every place between two steps at which a run touches a file is one where a signal may come.
+#[test]
+fn a_signal_at_any_change_of_a_file_stops_a_run_that_can_be_resumed() {
+    let machine = Machine::new();
+    let changes = machine.calls(RUN, "change");
+    let whole = machine.bits();
+    let (mut stopped, mut resumed) = (0, 0);
+    for number in 1..=changes {
+        machine.clear();
+        let (done, call) = machine.run(RUN, "change", number, SIGTERM);
+        // Before there is anything to lose it may end the program at once; after the last step there is nothing to stop.
+        let is_known = [Some(0), Some(130), None].contains(&done.status.code());
+        assert!(is_known && !done.stderr.contains("panicked"), "{call}\n{}", done.story());
+        stopped += usize::from(done.status.code() == Some(130));
+        if machine.sandbox.path("rig/out/checkpoint").exists() && !done.status.success() {
+            machine.sandbox.run("resume rig/out --no-verify").exits(0);
+            resumed += 1;
+        }
+        if machine.sandbox.path("rig/out/checkpoint").exists() || done.status.success() {
+            assert!(machine.bits() == whole, "{call}");
+        }
+    }
+    assert!(stopped > 10 && resumed > 5, "{stopped} stopped, {resumed} resumed of {changes}");
 }
 
 #[test]

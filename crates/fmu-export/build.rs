@@ -40,6 +40,10 @@ fn build(root: &Path) -> PathBuf {
             cargo.env_remove(&name);
         }
     }
+    let replaced = replaced_places();
+    if !replaced.is_empty() {
+        cargo.env("CARGO_ENCODED_RUSTFLAGS", replaced);
+    }
     cargo.args(["rustc", "--quiet", "--release", "--lib", "--crate-type", "cdylib"]);
     cargo.args(["--package", "costep-fmu-runtime", "--features", "library"]);
     cargo.args(["--message-format", "json-render-diagnostics", "--target-dir"]).arg(target_folder());
@@ -53,6 +57,14 @@ fn build(root: &Path) -> PathBuf {
         Some(library) if output.status.success() => library,
         _ => panic!("the library of FMUs was not built:\n{}", String::from_utf8_lossy(&output.stderr)),
     }
+}
+
+/// Those flags of the outer call that replace places of this machine by names, for builds that are the same elsewhere.
+fn replaced_places() -> String {
+    const SEPARATOR: &str = "\u{1f}";
+    let flags = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
+    let is_wanted = |flag: &&str| flag.starts_with("--remap-path-prefix=");
+    flags.split(SEPARATOR).filter(is_wanted).collect::<Vec<_>>().join(SEPARATOR)
 }
 
 /// A folder beside those of the profiles, so that they share it.

@@ -1,12 +1,13 @@
 //! Chores of the project: `cargo xtask test` runs every check, `cargo xtask python` those of the Python package alone,
-//! `cargo xtask bench` the benchmarks, `cargo xtask fuzz [--minutes M] [--coverage] [TARGET]` reads hostile inputs,
+//! `cargo xtask bench` the benchmarks, `cargo xtask fuzz [--minutes M] [--coverage] [--count] [TARGET ...]` reads hostile inputs,
 //! `cargo xtask kills` kills runs, `cargo xtask sanitize [PART]` and `cargo xtask soak [SCALE]` look for what tests do not
-//! show, `cargo xtask sbom` lists what the program is made of, `cargo xtask book [--write]`
-//! builds the book in docs/.
+//! show, `cargo xtask sbom` lists what the program is made of, `cargo xtask reproducible` builds it twice and compares,
+//! `cargo xtask book [--write]` builds the book in docs/.
 
 mod book;
 mod fuzz;
 mod python;
+mod reproducible;
 mod sanitize;
 mod sbom;
 mod soak;
@@ -22,13 +23,14 @@ fn main() -> ExitCode {
         "bench" => cargo(&[&["bench", "--package", "costep-benches"], &SPEED[..]].concat()),
         "fuzz" => fuzz::run(&std::env::args().skip(2).collect::<Vec<_>>()),
         "sbom" => sbom::run(),
+        "reproducible" => reproducible::run(),
         "kills" => kills(),
         "sanitize" => sanitize::run(std::env::args().nth(2).as_deref()),
         "soak" => soak::run(std::env::args().nth(2).as_deref()),
         "book" => book::run(std::env::args().nth(2).as_deref()),
         _ => {
             eprintln!(
-                "usage: cargo xtask test | python [PYTEST ARGUMENTS] | wheel | bench | fuzz [--minutes M] [--coverage] [TARGET] | kills | sanitize [PART] | soak [SCALE] | sbom | book [--write]"
+                "usage: cargo xtask test | python [PYTEST ARGUMENTS] | wheel | bench | fuzz [--minutes M] [--coverage] [--count] [--without TARGET] [TARGET ...] | fuzz --table | kills | sanitize [PART] | soak [SCALE] | sbom | reproducible | book [--write]"
             );
             false
         }
@@ -37,8 +39,18 @@ fn main() -> ExitCode {
 }
 
 /// Those that measure speed; the others measure how accurate `identified` is, for minutes.
-const SPEED: [&str; 8] =
-    ["--bench", "engine", "--bench", "methods", "--bench", "identification", "--bench", "fmu"];
+const SPEED: [&str; 10] = [
+    "--bench",
+    "engine",
+    "--bench",
+    "methods",
+    "--bench",
+    "identification",
+    "--bench",
+    "fmu",
+    "--bench",
+    "isolation",
+];
 
 /// Format, lints, tests, documentation and its tests, dependencies. Optional tools are used where they are
 /// installed.

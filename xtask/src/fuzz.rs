@@ -1,42 +1,52 @@
-//! `cargo xtask fuzz`: hostile inputs for all readers, or one. By default those of `crates/hostile`, on any toolchain; with
-//! `--coverage` by `cargo fuzz`, which needs a nightly one.
+//! `cargo xtask fuzz [--minutes M] [--coverage] [--count] [--without TARGET] [TARGET ...]`: hostile inputs for all readers,
+//! or some. By default those that `crates/hostile` makes by chance; with `--coverage` libFuzzer makes them, guided by the
+//! code that they reach. `--count` adds what was read to `fuzz/tally.csv`; `cargo xtask fuzz --table` prints the table of it.
 
+use std::path::Path;
 use std::process::Command;
 
 use crate::cargo;
 
+/// Valid files that inputs are made of: those of this project, and of others where they are beside it.
+const SEEDS: [&str; 3] = ["examples", "../shared/real", "../../shared/real"];
+
+/// What has the compiler count edges of the code as libFuzzer wants it. All of it is known to the stable toolchain.
+const COVERAGE: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+    -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
+    -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1 --cfg fuzzing";
+
+/// Where code is built that is not for the machine that builds it: build scripts stay as they are.
+const TARGET: &str = "x86_64-unknown-linux-gnu";
+
 /// Runs it with these arguments.
 pub(crate) fn run(arguments: &[String]) -> bool {
-    let after = |flag: &str| {
-        let place = arguments.iter().position(|argument| argument == flag)?;
-        arguments.get(place + 1).cloned()
-    };
-    let minutes = after("--minutes").unwrap_or_else(|| "5".into());
     let with_coverage = arguments.iter().any(|argument| argument == "--coverage");
-    let target = arguments.iter().find(|argument| !argument.starts_with("--") && **argument != minutes);
-    if with_coverage {
-        return by_coverage(&minutes, target.map(String::as_str));
-    }
-    let all = ["run", "--quiet", "--release", "--package", "costep-hostile", "--", &minutes];
-    cargo(&all.into_iter().chain(target.map(String::as_str)).collect::<Vec<_>>())
+    let program = format!("target/fuzz/{TARGET}/release/reader");
+    let guided = if with_coverage { vec!["--guided", &program] } else { Vec::new() };
+    let seeds =
+        SEEDS.iter().filter(|folder| Path::new(folder).is_dir()).flat_map(|folder| ["--seeds", folder]);
+    // The profile of the tests: what overflows or breaks an assertion is a finding.
+    let start = ["run", "--quiet", "--package", "costep-hostile", "--"];
+    let own = arguments.iter().map(String::as_str).filter(|argument| *argument != "--coverage");
+    (!with_coverage || build_with_coverage())
+        && cargo(&start.into_iter().chain(seeds).chain(guided).chain(own).collect::<Vec<_>>())
 }
 
-/// All targets one after the other, each for its share of the time.
-fn by_coverage(minutes: &str, wanted: Option<&str>) -> bool {
-    let list = Command::new("cargo").args(["+nightly", "fuzz", "list"]).output();
-    let Some(list) = list.ok().filter(|list| list.status.success()) else {
-        eprintln!("xtask: `cargo +nightly fuzz` is missing: cargo install cargo-fuzz");
-        return false;
-    };
-    let names = String::from_utf8_lossy(&list.stdout).into_owned();
-    let names: Vec<&str> = names.lines().filter(|name| wanted.is_none_or(|wanted| wanted == *name)).collect();
-    let seconds = minutes.parse::<f64>().unwrap_or(5.0) * 60.0 / names.len().max(1) as f64;
-    let time = format!("-max_total_time={}", seconds.ceil());
-    let run = |name: &str| {
-        let flags = ["-max_len=65536", "-timeout=10", "-rss_limit_mb=2048", "-print_final_stats=1"];
-        let start = ["+nightly", "fuzz", "run", "--release", name, "--"];
-        cargo(&start.into_iter().chain([time.as_str()]).chain(flags).collect::<Vec<_>>())
-    };
-    // All are run, also after one that finds something.
-    !names.is_empty() && names.into_iter().filter(|name| !run(name)).count() == 0
+fn build_with_coverage() -> bool {
+    let arguments = [
+        "build",
+        "--release",
+        "--manifest-path",
+        "fuzz/Cargo.toml",
+        "--target-dir",
+        "target/fuzz",
+        "--target",
+        TARGET,
+    ];
+    println!("xtask: RUSTFLAGS=... cargo {}", arguments.join(" "));
+    Command::new("cargo")
+        .args(arguments)
+        .env("RUSTFLAGS", COVERAGE)
+        .status()
+        .is_ok_and(|status| status.success())
 }

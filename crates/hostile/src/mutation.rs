@@ -53,11 +53,16 @@ const NUMBERS: [&str; 18] = [
 /// Most changes of one input.
 const CHANGES: usize = 6;
 /// No input grows beyond this.
-const LARGEST: usize = 64 << 10;
+pub(crate) const LARGEST: usize = 64 << 10;
 
-/// A seed, changed by chance: bits, ranges, words, numbers, parts of another seed, elements of XML.
-pub fn mutated(seeds: &[Vec<u8>], words: &[&str], random: &mut Random) -> Vec<u8> {
-    let mut bytes = random.pick(seeds).cloned().unwrap_or_default();
+/// A seed, changed by chance.
+pub(crate) fn mutated(seeds: &[Vec<u8>], words: &[&str], random: &mut Random) -> Vec<u8> {
+    let seed = random.pick(seeds).cloned().unwrap_or_default();
+    changed(seed, seeds, words, random)
+}
+
+/// Bytes with a few changes: bits, ranges, words, numbers, parts of another seed, elements and attributes of XML.
+pub(crate) fn changed(mut bytes: Vec<u8>, seeds: &[Vec<u8>], words: &[&str], random: &mut Random) -> Vec<u8> {
     for _ in 0..=random.below(CHANGES) {
         change(&mut bytes, seeds, words, random);
         bytes.truncate(LARGEST);
@@ -67,7 +72,7 @@ pub fn mutated(seeds: &[Vec<u8>], words: &[&str], random: &mut Random) -> Vec<u8
 
 fn change(bytes: &mut Vec<u8>, seeds: &[Vec<u8>], words: &[&str], random: &mut Random) {
     let (start, end) = range(bytes.len(), random);
-    match random.below(9) {
+    match random.below(11) {
         0 if !bytes.is_empty() => {
             let place = random.below(bytes.len());
             bytes[place] ^= 1 << random.below(8);
@@ -92,7 +97,8 @@ fn change(bytes: &mut Vec<u8>, seeds: &[Vec<u8>], words: &[&str], random: &mut R
             let (from, to) = range(other.len(), random);
             bytes.splice(start..end, other[from..to].iter().copied());
         }
-        _ => move_element(bytes, random),
+        8 => move_element(bytes, random),
+        _ => move_attribute(bytes, random),
     }
 }
 
@@ -127,4 +133,36 @@ fn move_element(bytes: &mut Vec<u8>, random: &mut Random) {
     let (from, to) = (element(random), element(random));
     let copy = bytes[from].to_vec();
     bytes.splice(to, copy);
+}
+
+/// Where an attribute of XML starts, with the blank before it, and where its value is.
+struct Attribute {
+    start: usize,
+    value: std::ops::Range<usize>,
+}
+
+fn attributes(bytes: &[u8]) -> Vec<Attribute> {
+    let attribute = |equals: usize| {
+        let start = bytes[..equals].iter().rposition(u8::is_ascii_whitespace)?;
+        let length = bytes[equals + 2..].iter().position(|byte| *byte == b'"')?;
+        Some(Attribute { start, value: equals + 2..equals + 2 + length })
+    };
+    let places = bytes.windows(2).enumerate().filter(|(_, pair)| *pair == b"=\"");
+    places.filter_map(|(equals, _)| attribute(equals)).collect()
+}
+
+/// An attribute of XML is removed, moved to another element, or gets the value of another one: documents stay well-formed,
+/// so that what they say is wrong, not how.
+fn move_attribute(bytes: &mut Vec<u8>, random: &mut Random) {
+    let all = attributes(bytes);
+    let (Some(from), Some(to)) = (random.pick(&all), random.pick(&all)) else { return };
+    let text = bytes[from.start..=from.value.end].to_vec();
+    match random.below(3) {
+        0 => drop(bytes.drain(from.start..=from.value.end)),
+        1 => drop(bytes.splice(to.start..to.start, text)),
+        _ => {
+            let value = bytes[from.value.clone()].to_vec();
+            bytes.splice(to.value.clone(), value);
+        }
+    }
 }

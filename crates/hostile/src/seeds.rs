@@ -1,13 +1,14 @@
 //! Valid inputs that hostile ones are made of.
 
-use std::io::Write;
 use std::path::Path;
 
 use costep_conformance::systems::{coupled, method, model};
 use costep_engine::Engine;
 use costep_integrate::Solver;
 use costep_results::{Column, Recording};
-use zip::write::SimpleFileOptions;
+use zip::CompressionMethod;
+
+use crate::archives::archive;
 
 fn texts(all: &[&str]) -> Vec<Vec<u8>> {
     all.iter().map(|text| text.as_bytes().to_vec()).collect()
@@ -15,6 +16,11 @@ fn texts(all: &[&str]) -> Vec<Vec<u8>> {
 
 /// Model descriptions of all versions.
 pub(crate) fn descriptions() -> Vec<Vec<u8>> {
+    [first_descriptions(), second_descriptions(), third_descriptions()].concat()
+}
+
+/// Model descriptions of FMI 2.0.
+pub(crate) fn second_descriptions() -> Vec<Vec<u8>> {
     texts(&[
         r#"<?xml version="1.0" encoding="UTF-8"?><fmiModelDescription fmiVersion="2.0" modelName="M" guid="{g}" numberOfEventIndicators="1" variableNamingConvention="structured">
 <CoSimulation modelIdentifier="M" canHandleVariableCommunicationStepSize="true" maxOutputDerivativeOrder="1" canGetAndSetFMUstate="true"/><ModelExchange modelIdentifier="M"/>
@@ -27,6 +33,12 @@ pub(crate) fn descriptions() -> Vec<Vec<u8>> {
 <ScalarVariable name="k" valueReference="3" causality="parameter" variability="fixed"><Integer start="3" min="0"/></ScalarVariable>
 <ScalarVariable name="e" valueReference="4" causality="parameter" variability="fixed"><Enumeration declaredType="E" start="1"/></ScalarVariable></ModelVariables>
 <ModelStructure><Outputs><Unknown index="2" dependencies="1 2" dependenciesKind="dependent fixed"/></Outputs><Derivatives><Unknown index="3" dependencies="1"/></Derivatives><InitialUnknowns><Unknown index="3"/></InitialUnknowns></ModelStructure></fmiModelDescription>"#,
+    ])
+}
+
+/// Model descriptions of FMI 3.0.
+pub(crate) fn third_descriptions() -> Vec<Vec<u8>> {
+    texts(&[
         r#"<fmiModelDescription fmiVersion="3.0" modelName="M" instantiationToken="{t}"><CoSimulation modelIdentifier="M" hasEventMode="true" fixedInternalStepSize="0.01" recommendedIntermediateInputSmoothness="1"/>
 <ModelVariables><UInt64 name="n" valueReference="9" causality="structuralParameter" variability="fixed" start="2"/>
 <Float64 name="y" valueReference="1" causality="output" unit="m"><Dimension valueReference="9"/><Dimension start="2"/></Float64>
@@ -34,6 +46,12 @@ pub(crate) fn descriptions() -> Vec<Vec<u8>> {
 <Clock name="c" valueReference="5" causality="input" intervalVariability="constant" intervalDecimal="0.1" shiftDecimal="0.05"/><Int32 name="i" valueReference="6" causality="input" clocks="5" start="1"/>
 <Binary name="b" valueReference="7" causality="input" mimeType="a/b"><Start value="00ff"/></Binary><String name="s" valueReference="8" causality="parameter"><Start value="x"/><Alias name="t"/></String></ModelVariables>
 <ModelStructure><Output valueReference="1" dependencies="0 1" dependenciesKind="constant dependent"/><ContinuousStateDerivative valueReference="2"/><InitialUnknown valueReference="1"/><EventIndicator valueReference="2"/></ModelStructure></fmiModelDescription>"#,
+    ])
+}
+
+/// Model descriptions of FMI 1.0.
+pub(crate) fn first_descriptions() -> Vec<Vec<u8>> {
+    texts(&[
         r#"<fmiModelDescription fmiVersion="1.0" modelName="M" modelIdentifier="M" guid="{g}" numberOfContinuousStates="1" numberOfEventIndicators="0"><TypeDefinitions><Type name="T"><RealType unit="m" quantity="q"/></Type></TypeDefinitions>
 <VendorAnnotations><Tool name="t"/></VendorAnnotations><ModelVariables><ScalarVariable name="u" valueReference="0" causality="input"><Real start="0"/></ScalarVariable>
 <ScalarVariable name="y" valueReference="1" causality="output"><Real declaredType="T"/><DirectDependency><Name>u</Name></DirectDependency></ScalarVariable></ModelVariables>
@@ -41,30 +59,40 @@ pub(crate) fn descriptions() -> Vec<Vec<u8>> {
     ])
 }
 
-/// Archives with a model description and more.
+/// Archives of FMUs: a model description and more.
 pub(crate) fn archives() -> Vec<Vec<u8>> {
-    let mut all = Vec::new();
-    for (description, method) in
-        descriptions().iter().zip([zip::CompressionMethod::Stored, zip::CompressionMethod::Deflated])
-    {
-        let entries = [
-            ("modelDescription.xml", &description[..]),
-            ("resources/a", b"a"),
-            ("binaries/linux64/M.so", b"\x7fELF"),
-        ];
-        all.extend(archive(&entries, method));
-    }
-    all
+    let methods = [CompressionMethod::Stored, CompressionMethod::Deflated];
+    let packed = |(description, method): (&Vec<u8>, CompressionMethod)| {
+        let more: [(&str, &[u8]); 2] = [("resources/a", b"a"), ("binaries/linux64/M.so", b"\x7fELF")];
+        archive([("modelDescription.xml", &description[..])].into_iter().chain(more), method)
+    };
+    descriptions().iter().zip(methods.into_iter().cycle()).filter_map(packed).collect()
 }
 
-/// An archive of entries; nothing if a name is not possible.
-pub(crate) fn archive(entries: &[(&str, &[u8])], method: zip::CompressionMethod) -> Option<Vec<u8>> {
-    let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
-    for (name, content) in entries {
-        writer.start_file(*name, SimpleFileOptions::default().compression_method(method)).ok()?;
-        writer.write_all(content).ok()?;
-    }
-    Some(writer.finish().ok()?.into_inner())
+/// Archives of systems: a structure, values and a mapping of parameters, an FMU.
+pub(crate) fn packages() -> Vec<Vec<u8>> {
+    let [values, mapping] = parameter_files();
+    let fmu = archives().pop().unwrap_or_default();
+    let structures = [structures().concat(), structure_with_parameters().as_bytes().to_vec()];
+    let packed = |structure: &Vec<u8>| {
+        let entries: [(&str, &[u8]); 4] = [
+            ("SystemStructure.ssd", structure),
+            ("p.ssv", values.as_bytes()),
+            ("p.ssm", mapping.as_bytes()),
+            ("a.fmu", &fmu),
+        ];
+        archive(entries, CompressionMethod::Deflated)
+    };
+    structures.iter().filter_map(packed).collect()
+}
+
+/// Documents that are well-formed by all that XML has.
+pub(crate) fn documents() -> Vec<Vec<u8>> {
+    let mixed = "<?xml version='1.0' encoding='UTF-8' standalone='yes'?><!-- a -->\n<a:r xmlns:a='one' xmlns=\"two\" a:x='&lt;&#65;&#x42;'>\n<b y=\"1&amp;2\"><![CDATA[<c>]]>text &gt;</b><?pi data?><c/><a:d xmlns:a='three'><v:e/></a:d>\r\n</a:r>";
+    let wide: Vec<u8> =
+        [0xff, 0xfe].into_iter().chain("<r a='ä'>ö</r>".encode_utf16().flat_map(u16::to_le_bytes)).collect();
+    let latin = b"<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><r a=\"\xe4\">\xf6</r>".to_vec();
+    [texts(&[mixed]), vec![wide, latin], descriptions(), structures()].concat()
 }
 
 /// System structures of SSP.
@@ -93,10 +121,14 @@ pub(crate) fn parameter_files() -> [&'static str; 2] {
     ]
 }
 
-/// The same with a letter in front that says which of the two it is.
-pub(crate) fn parameters() -> Vec<Vec<u8>> {
-    let files = parameter_files();
-    ["v", "m"].iter().zip(files).map(|(kind, text)| format!("{kind}{text}").into_bytes()).collect()
+/// Values of parameters.
+pub(crate) fn values() -> Vec<Vec<u8>> {
+    texts(&parameter_files()[..1])
+}
+
+/// Mappings of parameters.
+pub(crate) fn mappings() -> Vec<Vec<u8>> {
+    texts(&parameter_files()[1..])
 }
 
 /// A system structure that takes both from files beside it.
@@ -106,15 +138,27 @@ pub(crate) fn structure_with_parameters() -> &'static str {
 <ssd:Elements><ssd:Component name="a" source="a.fmu"/></ssd:Elements></ssd:System></ssd:SystemStructureDescription>"#
 }
 
-/// Systems of other tools: the first letter says which.
-pub(crate) fn systems() -> Vec<Vec<u8>> {
+/// System structures of OSP.
+pub(crate) fn osp() -> Vec<Vec<u8>> {
     texts(&[
-        r#"o<OspSystemStructure xmlns="http://opensimulationplatform.com/MSMI/OSPSystemStructure" version="0.1"><StartTime>0.0</StartTime><BaseStepSize>0.01</BaseStepSize><Algorithm>fixedStep</Algorithm>
+        r#"<OspSystemStructure xmlns="http://opensimulationplatform.com/MSMI/OSPSystemStructure" version="0.1"><StartTime>0.0</StartTime><BaseStepSize>0.01</BaseStepSize><Algorithm>fixedStep</Algorithm>
 <Simulators><Simulator name="a" source="a.fmu" stepSize="0.1"><InitialValues><InitialValue variable="k"><Real value="1"/></InitialValue></InitialValues></Simulator></Simulators>
 <Functions><LinearTransformation name="f" factor="2" offset="1"/><Sum name="s" inputCount="2"/></Functions>
 <Connections><VariableConnection><Variable simulator="a" name="y"/><Variable simulator="a" name="u"/></VariableConnection><SignalConnection><Variable simulator="a" name="y"/><Signal function="f" name="in"/></SignalConnection></Connections></OspSystemStructure>"#,
-        "m// MasterSim\ntStart 0 s\ntEnd 1 min\nhMax 1 ms\nMasterMode GAUSS_SEIDEL\nerrTol 1e-6\nsimulator 0 0 a #ff00ff \"a.fmu\"\nsimulator 1 0 b #00ff00 \"b.csv\"\ngraph a.y b.u 2.0 1\nparameter a.k 3\n",
-        r#"j{"fmus":{"{a}":"a.fmu"},"connections":{"{a}.i.y":["{a}.i.u"]},"parameters":{"{a}.i.k":1.5},"startTime":0,"endTime":1,"algorithm":{"type":"fixed-step","size":0.1}}"#,
+    ])
+}
+
+/// Projects of MasterSim.
+pub(crate) fn mastersim() -> Vec<Vec<u8>> {
+    texts(&[
+        "// MasterSim\ntStart 0 s\ntEnd 1 min\nhMax 1 ms\nMasterMode GAUSS_SEIDEL\nerrTol 1e-6\nsimulator 0 0 a #ff00ff \"a.fmu\"\nsimulator 1 0 b #00ff00 \"b.csv\"\ngraph a.y b.u 2.0 1\nparameter a.k 3\n",
+    ])
+}
+
+/// Multi-models.
+pub(crate) fn multi_models() -> Vec<Vec<u8>> {
+    texts(&[
+        r#"{"fmus":{"{a}":"a.fmu"},"connections":{"{a}.i.y":["{a}.i.u"]},"parameters":{"{a}.i.k":1.5},"startTime":0,"endTime":1,"algorithm":{"type":"fixed-step","size":0.1}}"#,
     ])
 }
 
@@ -144,7 +188,8 @@ pub(crate) fn tables() -> Vec<Vec<u8>> {
     ])
 }
 
-/// Recordings: whole and cut.
+/// Recordings: whole, cut, and without checksums, as other programs write them: changes of those are seen by nothing but
+/// the reader of what they hold.
 pub(crate) fn recordings(folder: &Path) -> Vec<Vec<u8>> {
     let file = folder.join("seed.arrows");
     let columns =
@@ -160,7 +205,10 @@ pub(crate) fn recordings(folder: &Path) -> Vec<Vec<u8>> {
             recording.finish()
         });
     let bytes = made.ok().and_then(|_| std::fs::read(&file).ok()).unwrap_or_default();
-    vec![bytes[..bytes.len().saturating_sub(8)].to_vec(), bytes]
+    let mut unsealed = bytes.clone();
+    let marks = bytes.windows(4).enumerate().filter(|(_, window)| *window == b"CRC1");
+    marks.for_each(|(place, _)| unsealed[place..place + 4].fill(0));
+    vec![bytes[..bytes.len().saturating_sub(8)].to_vec(), bytes, unsealed]
 }
 
 /// An engine whose checkpoints are read.

@@ -1,5 +1,0 @@
-#![no_main]
-
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    costep_hostile::target("systems").expect("a target").read(bytes);
-});

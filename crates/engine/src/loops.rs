@@ -1,7 +1,7 @@
 //! Algebraic loops at the start: inputs that fit the outputs that they cause.
 
 use costep_core::evaluation::input_name;
-use costep_core::{AlgebraicLoop, Code, Error, Result};
+use costep_core::{AlgebraicLoop, Code, Error, Port, Result};
 use costep_linalg::RootFinder;
 
 use crate::exchange::Exchange;
@@ -9,50 +9,130 @@ use crate::initialise::evaluate;
 use crate::plan::Plan;
 use crate::plant::Plant;
 
+/// Rounds in which the integers and switches of a loop may still change. Without a cycle they settle in as many as there are of them.
+const MAX_ROUNDS: usize = 100;
+
 /// Solves a loop for its inputs, from their present values on. False if outputs are not finite there.
+///
+/// Real inputs are roots, found under integers, switches and enumerations that rest meanwhile: these take no values in between.
+/// They follow their sources round by round.
 pub(crate) fn solve_loop(
     plant: &mut Plant,
     plan: &Plan,
     exchange: &mut Exchange,
     of: &AlgebraicLoop,
 ) -> Result<bool> {
-    let sizes: Vec<f64> = of.inputs.iter().map(|j| size(plan, *j)).collect();
-    let mut u: Vec<f64> = of.inputs.iter().map(|j| exchange.coupled[*j]).collect();
-    let mut finder = RootFinder::new(of.inputs.len());
-    let outcome = finder.solve(&mut u, &sizes, |u, residual| {
-        of.inputs.iter().zip(u).for_each(|(j, u)| exchange.coupled[*j] = *u);
-        for i in of.parts.iter().copied() {
-            match evaluate(plant, plan, exchange, i) {
-                Ok(_) => {}
-                // It could not be computed there, and says so; a shorter step may do.
-                Err(error) if error.code() == Code::FmuDiscard => {
-                    residual.fill(f64::NAN);
-                    return Ok(());
+    let mut solver = LoopSolver::new(plan, of);
+    let mut rounds = 1;
+    while solver.solve_reals(plant, plan, exchange)? {
+        match solver.follow_sources(plant, plan, exchange)? {
+            None => return Ok(true),
+            Some(change) if rounds == MAX_ROUNDS => return Err(unsettled(plan, of, &change)),
+            Some(_) => rounds += 1,
+        }
+    }
+    Ok(false)
+}
+
+/// An integer or switch that has changed.
+struct Change {
+    input: usize,
+    from: f64,
+    to: f64,
+}
+
+struct LoopSolver<'a> {
+    of: &'a AlgebraicLoop,
+    /// Real inputs, indices into u.
+    reals: Vec<usize>,
+    sizes: Vec<f64>,
+    finder: RootFinder,
+}
+
+impl<'a> LoopSolver<'a> {
+    fn new(plan: &Plan, of: &'a AlgebraicLoop) -> Self {
+        let reals: Vec<usize> = of.inputs.iter().copied().filter(|j| port(plan, *j).is_real()).collect();
+        Self {
+            of,
+            sizes: reals.iter().map(|j| size(plan, *j)).collect(),
+            finder: RootFinder::new(reals.len()),
+            reals,
+        }
+    }
+
+    /// The root of the real inputs, and all outputs there. False if they are not finite.
+    fn solve_reals(&mut self, plant: &mut Plant, plan: &Plan, exchange: &mut Exchange) -> Result<bool> {
+        let Self { of, reals, sizes, finder } = self;
+        let mut u: Vec<f64> = reals.iter().map(|j| exchange.coupled[*j]).collect();
+        finder.forget();
+        let outcome = finder.solve(&mut u, sizes, |u, residual| {
+            reals.iter().zip(u).for_each(|(j, u)| exchange.coupled[*j] = *u);
+            for i in of.parts.iter().copied() {
+                match evaluate(plant, plan, exchange, i) {
+                    Ok(_) => {}
+                    // It could not be computed there, and says so; a shorter step may do.
+                    Err(error) if error.code() == Code::FmuDiscard => {
+                        residual.fill(f64::NAN);
+                        return Ok(());
+                    }
+                    Err(error) => return Err(error),
                 }
-                Err(error) => return Err(error),
+            }
+            for (n, j) in reals.iter().enumerate() {
+                residual[n] = fed(plan, exchange, *j) - u[n];
+            }
+            Ok(())
+        })?;
+        if !outcome.residual.is_finite() {
+            return Ok(false);
+        }
+        if !outcome.is_found {
+            let worst = of.inputs.iter().position(|j| *j == reals[outcome.worst]).unwrap_or(0);
+            return Err(unsolved(plan, of, (outcome.residual, worst)));
+        }
+        reals.iter().zip(&u).for_each(|(j, u)| exchange.coupled[*j] = *u);
+        of.parts.iter().try_fold(true, |all, i| Ok(all & evaluate(plant, plan, exchange, *i)?))
+    }
+
+    /// Integers and switches take the values of their sources, part by part; one that has changed.
+    fn follow_sources(
+        &self,
+        plant: &mut Plant,
+        plan: &Plan,
+        exchange: &mut Exchange,
+    ) -> Result<Option<Change>> {
+        let mut last = None;
+        for i in self.of.parts.iter().copied() {
+            let own = plan.layout.input_range(i);
+            let mut has_changed = false;
+            for j in self.of.inputs.iter().copied().filter(|j| own.contains(j) && !port(plan, *j).is_real()) {
+                let change = Change { input: j, from: exchange.coupled[j], to: fed(plan, exchange, j) };
+                if change.from != change.to {
+                    exchange.coupled[j] = change.to;
+                    (has_changed, last) = (true, Some(change));
+                }
+            }
+            if has_changed {
+                evaluate(plant, plan, exchange, i)?;
             }
         }
-        for (n, j) in of.inputs.iter().enumerate() {
-            let fed = plan.coupling.row(*j, &exchange.y) + exchange.external[*j];
-            residual[n] = fed - u[n];
-        }
-        Ok(())
-    })?;
-    if !outcome.residual.is_finite() {
-        return Ok(false);
+        Ok(last)
     }
-    if !outcome.is_found {
-        return Err(unsolved(plan, of, (outcome.residual, outcome.worst)));
-    }
-    of.inputs.iter().zip(&u).for_each(|(j, u)| exchange.coupled[*j] = *u);
-    of.parts.iter().try_fold(true, |all, i| Ok(all & evaluate(plant, plan, exchange, *i)?))
+}
+
+/// L y + r of an input.
+fn fed(plan: &Plan, exchange: &Exchange, j: usize) -> f64 {
+    plan.coupling.row(j, &exchange.y) + exchange.external[j]
+}
+
+fn port(plan: &Plan, input: usize) -> &Port {
+    let owner = plan.layout.input_owner(input);
+    &plan.descriptions[owner].inputs[input - plan.layout.input_range(owner).start]
 }
 
 /// Typical size of an input, 1 if it is not known, as FMI has it.
 fn size(plan: &Plan, input: usize) -> f64 {
-    let owner = plan.layout.input_owner(input);
-    let port = &plan.descriptions[owner].inputs[input - plan.layout.input_range(owner).start];
-    port.nominal.map(f64::abs).filter(|size| *size > 0.0 && size.is_finite()).unwrap_or(1.0)
+    port(plan, input).nominal.map(f64::abs).filter(|size| *size > 0.0 && size.is_finite()).unwrap_or(1.0)
 }
 
 #[cold]
@@ -65,4 +145,14 @@ fn unsolved(plan: &Plan, of: &AlgebraicLoop, (residual, worst): (f64, usize)) ->
     );
     Error::new(Code::AlgebraicLoop, message)
         .hint("give other start values, or a state to one of the subsystems of the loop")
+}
+
+#[cold]
+fn unsettled(plan: &Plan, of: &AlgebraicLoop, change: &Change) -> Error {
+    let Change { input, from, to } = *change;
+    let path = of.path(&plan.descriptions, &plan.layout, &plan.coupling);
+    let name = input_name(&plan.descriptions, &plan.layout, input);
+    Error::new(Code::AlgebraicLoop, format!("the values of the algebraic loop {path} do not settle at the start"))
+        .because(format!("`{name}` still changes after {MAX_ROUNDS} rounds, at last from {from} to {to}"))
+        .hint("one of its subsystems has to decide by its state instead of its present inputs, or needs a hysteresis")
 }

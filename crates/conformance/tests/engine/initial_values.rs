@@ -1,6 +1,6 @@
 //! Consistent values at the start: y = g(x0, u), u = L y.
 
-use costep_core::{Code, Description, InputList, Restricted, Subsystem};
+use costep_core::{Code, Description, InputList, PortKind, Restricted, Subsystem};
 use costep_engine::{CONTROLS, ControlSpec, Engine};
 use costep_integrate::Solver;
 
@@ -80,6 +80,52 @@ fn a_loop_without_a_solution_is_shown() {
             "{text}"
         );
     }
+}
+
+/// y = rule(u) for integers alone, as FMUs take them: anything else is an error.
+fn counter(name: &str, next: impl Fn(f64) -> f64 + Send + 'static) -> Box<dyn Subsystem> {
+    let mut toy = Toy::new(name, 1, 1, move |_, u, y| {
+        assert_eq!(u[0], u[0].round(), "an integer was given a value in between");
+        y[0] = next(u[0]);
+        Ok(())
+    });
+    toy.description.inputs[0].kind = PortKind::Integer;
+    toy.description.outputs[0].kind = PortKind::Integer;
+    toy.boxed()
+}
+
+/// A controller gives a level by the temperature, a heater makes heat of it, a room that has no time to warm up temperature of heat.
+#[test]
+fn a_loop_through_integers_is_not_asked_for_values_in_between() {
+    let toys = |level: fn(f64) -> f64| {
+        let room = rule("room", |heat| 20.0 + 0.01 * heat).boxed();
+        let mut controller = rule("controller", level);
+        controller.description.outputs[0].kind = PortKind::Integer;
+        let mut heater = rule("heater", |level| {
+            assert_eq!(level, level.round(), "an integer was given a value in between");
+            500.0 * level
+        });
+        heater.description.inputs[0].kind = PortKind::Integer;
+        vec![room, controller.boxed(), heater.boxed()]
+    };
+    let wires = [(0, 1), (1, 2), (2, 0)];
+    // Two levels lead to 30 degrees, at which there are still two.
+    let engine =
+        Engine::new(wired(toys(|t| if t < 32.0 { 2.0 } else { 1.0 }), &wires, &method("zoh"))).unwrap();
+    assert_eq!(engine.outputs(), [30.0, 2.0, 1000.0]);
+    // A switch that turns itself off without delay.
+    let error = error_of(wired(toys(|t| if t < 22.0 { 1.0 } else { 0.0 }), &wires, &method("zoh")));
+    let text = error.to_string();
+    assert!(error.code() == Code::AlgebraicLoop && text.contains("do not settle at the start"), "{text}");
+    assert!(text.contains("`heater.u0` still changes after 100 rounds, at last from "), "{text}");
+}
+
+/// Two that pass on what they get agree on one value, as from start values that differ.
+#[test]
+fn integers_that_follow_each_other_settle() {
+    let toys = vec![counter("a", |u| u), counter("b", |u| u.max(3.0))];
+    let engine = Engine::new(wired(toys, &[(0, 1), (1, 0)], &method("zoh"))).unwrap();
+    assert_eq!(engine.outputs(), [3.0, 3.0]);
 }
 
 /// Parts that say nothing of their dependencies are taken to depend on everything: the loop that this makes is no loop, and

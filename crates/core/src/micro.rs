@@ -11,6 +11,8 @@ pub struct MicroSamples<'a> {
     pub outputs: &'a [f64],
     /// Which of them stand for a whole inner step.
     pub sampling: MicroSampling,
+    /// The mean of every output over the macro step, from who knows it better than samples tell.
+    pub known_mean: Option<&'a [f64]>,
 }
 
 /// Where the outputs inside a macro step are kept.
@@ -20,13 +22,15 @@ pub struct MicroBuffer {
     outputs: Vec<f64>,
     /// Number of outputs.
     width: usize,
+    /// Means over the macro step; empty if nobody gave them.
+    mean: Vec<f64>,
 }
 
 impl MicroBuffer {
     /// Room for so many points with this many outputs each.
     pub fn with_capacity(points: usize, width: usize) -> Self {
         let outputs = Vec::with_capacity(points.saturating_mul(width));
-        Self { times: Vec::with_capacity(points), outputs, width }
+        Self { times: Vec::with_capacity(points), outputs, width, mean: Vec::with_capacity(width) }
     }
 
     /// Takes room for so many points more.
@@ -39,6 +43,13 @@ impl MicroBuffer {
     pub fn clear(&mut self) {
         self.times.clear();
         self.outputs.clear();
+        self.mean.clear();
+    }
+
+    /// The means over the macro step are known; they are written to what is given, which is 0 until then.
+    pub fn set_mean(&mut self) -> &mut [f64] {
+        self.mean.resize(self.width, 0.0);
+        &mut self.mean
     }
 
     /// Adds a point; its outputs are written to what is given, which is 0 until then.
@@ -87,11 +98,13 @@ impl MicroBuffer {
         self.times.clone_from(&other.times);
         self.outputs.clone_from(&other.outputs);
         self.width = other.width;
+        self.mean.clone_from(&other.mean);
     }
 
     /// What is kept, for who declares this sampling.
     pub fn samples(&self, sampling: MicroSampling) -> MicroSamples<'_> {
-        MicroSamples { times: &self.times, outputs: &self.outputs, sampling }
+        let known_mean = (!self.mean.is_empty()).then_some(&self.mean[..]);
+        MicroSamples { times: &self.times, outputs: &self.outputs, sampling, known_mean }
     }
 }
 
@@ -105,7 +118,7 @@ pub fn inner_steps(h: f64, micro_step: f64) -> usize {
 /// How an integral over a macro step is summed from micro samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SampleRule {
-    /// As the subsystem declares in [`MicroSamples::sampling`].
+    /// By [`MicroSamples::known_mean`] where there is one, else as the subsystem declares in [`MicroSamples::sampling`].
     Declared,
     /// The value at the start of each inner step counts for the step.
     Start,
@@ -161,6 +174,9 @@ pub fn mean_outputs(
         let range = layout.output_range(i);
         let inner = subsystems.micro_samples(i).filter(|samples| samples.times.len() > 1);
         match inner.filter(|_| rule != SampleRule::CommunicationPoints) {
+            Some(MicroSamples { known_mean: Some(known), .. }) if rule == SampleRule::Declared => {
+                mean[range].copy_from_slice(known);
+            }
             Some(samples) => samples.mean(rule.weights(samples.sampling), &mut mean[range]),
             None => range.for_each(|j| mean[j] = 0.5 * (before[j] + after[j])),
         }
@@ -184,6 +200,7 @@ mod tests {
             times: &[0.0, 1.0, 4.0],
             outputs: &[1.0, 10.0, 2.0, 20.0, 6.0, 60.0],
             sampling: MicroSampling::End,
+            known_mean: None,
         };
         let mean = |rule: SampleRule| {
             let mut mean = [0.0; 2];

@@ -120,6 +120,7 @@ mod tests {
             times: &[0.0, 1.0, 4.0],
             outputs: &[0.0, 5.0, 2.0, 5.0, 8.0, 5.0],
             sampling: MicroSampling::End,
+            known_mean: None,
         };
         let values = [-1.0, 0.5, 1.0, 2.0, 9.0].map(|t| at(&samples, (0, 2), t));
         assert_eq!(values, [0.0, 1.0, 2.0, 4.0, 8.0]);

@@ -2,7 +2,8 @@
 //!
 //! x' = A x + B u, u = sum_a c_a s^a:  x(h) = E x + sum_a G_a c_a. With the chain w_a' = w_(a+1) for the
 //! derivatives of u, [E G] is one block row of the exponential of an augmented matrix. Cached by (h,
-//! order): trial steps and parts of steps take turns with whole ones.
+//! order): trial steps and parts of steps take turns with whole ones. Who watches inside also gets the exact means of the
+//! outputs over a step, as one more block row: points inside do not show the fast modes of a long step.
 
 use costep_core::{Code, Description, Error, InputSegment, Interval, LocalModel, Result};
 use costep_linalg::{Matrix, variable_order_exponential};
@@ -31,8 +32,23 @@ pub(crate) struct ExactLti {
 #[derive(Clone, Debug)]
 struct Maps {
     whole: Map,
-    /// For the points inside, if they were ever watched.
+    /// For those who watch inside, if anybody ever did.
+    watched: Option<Watched>,
+}
+
+#[derive(Clone, Debug)]
+struct Watched {
+    /// To the points inside.
     inside: Vec<Map>,
+    /// To the mean over the step.
+    mean: Map,
+}
+
+/// What a map leads to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Goal {
+    End,
+    Mean,
 }
 
 #[derive(Clone, Debug)]
@@ -70,11 +86,13 @@ impl ExactLti {
         let is_known = |maps: &Maps| maps.whole.length == h && maps.whole.order == order;
         let at = match self.cache.iter().position(is_known) {
             Some(at) => at,
-            None => self.remember(Maps { whole: self.map(h, order), inside: Vec::new() }),
+            None => self.remember(Maps { whole: self.map(h, order, Goal::End), watched: None }),
         };
-        if is_watched && self.cache[at].inside.is_empty() {
-            let point = |point: usize| self.map(h * (point as f64 / REPORTED_POINTS as f64), order);
-            self.cache[at].inside = (1..REPORTED_POINTS).map(point).collect();
+        if is_watched && self.cache[at].watched.is_none() {
+            let point =
+                |point: usize| self.map(h * (point as f64 / REPORTED_POINTS as f64), order, Goal::End);
+            let inside = (1..REPORTED_POINTS).map(point).collect();
+            self.cache[at].watched = Some(Watched { inside, mean: self.map(h, order, Goal::Mean) });
         }
         at
     }
@@ -90,11 +108,15 @@ impl ExactLti {
         at
     }
 
-    fn map(&self, length: f64, order: usize) -> Map {
+    fn map(&self, length: f64, order: usize, goal: Goal) -> Map {
         let (n, m) = (self.b.rows(), self.b.columns());
-        let size = n + m * (order + 1);
-        // Block rows: x' = A x + B w_0, w_a' = w_(a+1). In units of the step, so that the entries stay
-        // moderate.
+        let inputs_end = n + m * (order + 1);
+        let (first, size) = match goal {
+            Goal::End => (0, inputs_end),
+            Goal::Mean => (inputs_end, inputs_end + n),
+        };
+        // Block rows: x' = A x + B w_0, w_a' = w_(a+1), and for a mean its integral' = x. In units of the step, so that the
+        // entries stay moderate.
         let mut augmented = Matrix::zeros(size, size);
         for i in 0..n {
             let entries = self.a.row(i).iter().chain(self.b.row(i));
@@ -105,9 +127,12 @@ impl ExactLti {
                 augmented[(n + a * m + j, n + (a + 1) * m + j)] = 1.0;
             }
         }
+        if goal == Goal::Mean {
+            (0..n).for_each(|i| augmented[(first + i, i)] = 1.0);
+        }
         let exponential = variable_order_exponential(&augmented);
-        let mut rows = Vec::with_capacity(n * size);
-        for i in 0..n {
+        let mut rows = Vec::with_capacity(n * inputs_end);
+        for i in first..first + n {
             rows.extend_from_slice(&exponential.row(i)[..n]);
             // w_a(0) = a! h^a c_a in units of the step.
             let mut factor = 1.0;
@@ -154,7 +179,7 @@ impl Integrator for ExactLti {
             let message = format!("`{}` has events, so it has no exact steps", equations.description().name);
             return Err(Error::new(Code::BadValue, message));
         }
-        apply(&self.map(s, stretch.input.order()), &self.x_start, stretch.input, x);
+        apply(&self.map(s, stretch.input.order(), Goal::End), &self.x_start, stretch.input, x);
         Ok(())
     }
 
@@ -169,9 +194,9 @@ impl Integrator for ExactLti {
         sampler: Option<&mut Sampler>,
     ) -> Result<()> {
         let at = self.prepare(interval.length, input.order(), sampler.is_some());
-        let Maps { whole, inside } = &self.cache[at];
+        let Maps { whole, watched } = &self.cache[at];
         self.x_start.copy_from_slice(x);
-        let Some(sampler) = sampler else {
+        let (Some(sampler), Some(Watched { inside, mean })) = (sampler, watched) else {
             apply(whole, &self.x_start, input, x);
             return Ok(());
         };
@@ -184,7 +209,21 @@ impl Integrator for ExactLti {
             sampler.keep(equations, t, &self.between, &self.u)?;
         }
         x.copy_from_slice(&self.between);
-        Ok(())
+        apply(mean, &self.x_start, input, &mut self.between);
+        mean_input(input, interval.length, &mut self.u);
+        let middle = interval.start + 0.5 * interval.length;
+        sampler.keep_mean(equations, (middle, &self.between), &self.u)
+    }
+}
+
+/// (1/h) int u = sum_a c_a h^a / (a + 1).
+fn mean_input(input: InputSegment<'_>, h: f64, mean: &mut [f64]) {
+    mean.fill(0.0);
+    let mut weight = 1.0;
+    for a in 0..=input.order() {
+        let share = weight / (a + 1) as f64;
+        mean.iter_mut().zip(input.coefficients(a)).for_each(|(mean, c)| *mean += share * c);
+        weight *= h;
     }
 }
 

@@ -76,6 +76,19 @@ impl Sampler {
         keep(&mut self.kept, equations, t, x, u)
     }
 
+    /// Keeps the means of the outputs over the macro step, by those of states and inputs: for linear equations.
+    pub(crate) fn keep_mean(
+        &mut self,
+        equations: &mut dyn Equations,
+        (t, x): (f64, &[f64]),
+        u: &[f64],
+    ) -> Result<()> {
+        match &mut self.kept {
+            Kept::Outputs(buffer) => equations.outputs(t, x, u, buffer.set_mean()),
+            Kept::Path(_) => Ok(()),
+        }
+    }
+
     /// Keeps the start of a macro step.
     pub(crate) fn start(
         &mut self,

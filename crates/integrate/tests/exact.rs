@@ -62,6 +62,30 @@ fn an_oscillator_under_quadratic_input_is_exact() {
     }
 }
 
+/// The trapezoidal rule over 20 points took a part with modes of a twentieth of a step for another one.
+#[test]
+fn means_over_exact_steps_are_exact() {
+    let experiment = Experiment { start: 0.0, stop: 40.0, step: 10.0 };
+    let mut native = started(oscillator(), &Solver::Exact, 0.0, 10.0);
+    native.record(true, &experiment);
+    let mut state = [0.3, -1.0];
+    for (k, push) in (0..).zip(PUSHES) {
+        let start = experiment.time(k);
+        advance(&mut native, start, start + 10.0, &quadratic(push));
+        let end = solution(state, push, 10.0);
+        // x'' = u - omega^2 x and x' = v, integrated.
+        let mean_push = push[0] + 10.0 * (push[1] / 2.0 + 10.0 * push[2] / 3.0);
+        let position = (mean_push - (end[1] - state[1]) / 10.0) / (OMEGA * OMEGA);
+        let velocity = (end[0] - state[0]) / 10.0;
+        let mean = native.micro_samples().unwrap().known_mean.unwrap();
+        assert!(
+            (mean[0] - position).abs() < 1e-11 && (mean[1] - velocity).abs() < 1e-10,
+            "{mean:?} {position} {velocity}"
+        );
+        state = end;
+    }
+}
+
 #[test]
 fn exact_steps_agree_with_dopri5() {
     let [mut exact, mut dopri5] =

@@ -99,7 +99,7 @@ impl MicroRecorder for Ports {
 impl Telemetry for Ports {
     fn micro_samples(&self) -> Option<MicroSamples<'_>> {
         let (times, outputs, sampling) = (&self.times[..], &self.outputs[..], MicroSampling::End);
-        (times.len() > 1).then_some(MicroSamples { times, outputs, sampling })
+        (times.len() > 1).then_some(MicroSamples { times, outputs, sampling, known_mean: None })
     }
 
     fn input_at_end(&self) -> Option<&[f64]> {

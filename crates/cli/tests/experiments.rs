@@ -243,6 +243,10 @@ fn a_map_has_regions_and_areas() {
         .says("--steps 1xs")
         .says("3 errors");
     sandbox.run("map dual-mass").exits(1).says("varies nothing");
+    // The same column twice was an error inside the table.
+    sandbox.run("map dual-mass --vary ck=1,2 --vary ck=3,4").exits(1).says("`ck` is varied twice");
+    let line = "map no-such-system --vary ck=1,2 --methods foo,prestep:xx=1,zoh";
+    sandbox.run(line).exits(1).says("`foo`").says("`xx`").says("no-such-system").says("3 errors");
 }
 
 /// `count` levels from one power of ten to another.

@@ -112,9 +112,14 @@ impl Methods {
         Ok(MethodSpec { entry, options, models, given, models_named, idle, sources }.settled())
     }
 
-    /// Splits `zoh,nepce:reference=applied,alpha=1,foh` into methods: an item with `=` and no `:` is a
-    /// further option of the method before it.
+    /// Reads `zoh,nepce:reference=applied,alpha=1,foh`.
     pub fn parse_list(&self, text: &str) -> Result<Vec<MethodSpec>> {
+        Self::split_list(text).iter().map(|item| self.parse(item)).collect()
+    }
+
+    /// Splits such a list into the texts of its methods: an item with `=` and no `:` is a further option of the method
+    /// before it.
+    pub fn split_list(text: &str) -> Vec<String> {
         let mut items: Vec<String> = Vec::new();
         for item in text.split(',').filter(|item| !item.trim().is_empty()) {
             match items.last_mut() {
@@ -125,7 +130,7 @@ impl Methods {
                 _ => items.push(item.into()),
             }
         }
-        items.iter().map(|item| self.parse(item)).collect()
+        items
     }
 }
 

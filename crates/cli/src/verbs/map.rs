@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use costep::pages::{MapPage, check_page_file, write_page};
 use costep::{
-    Axis, Campaign, CampaignRow, Code, Error, Factor, MapRegion, MethodMap, Override, Plan, Registry,
-    RunFolder, RunTable, ShardSpec, Varied, failures,
+    Axis, Campaign, CampaignRow, Code, Error, Factor, MapRegion, MethodMap, Methods, Override, Plan,
+    Registry, RunFolder, RunTable, ShardSpec, Varied, failures,
 };
 use costep_core::Value as Level;
 use costep_core::quantity::exact_time;
@@ -61,23 +61,20 @@ fn plan(args: &MapArgs) -> Result<Plan, Vec<Error>> {
         Err(error) => errors.push(error),
     }
     plan.changes.extend(args.models_override());
-    let methods = args.methods.as_deref().map(|text| registry.methods().parse_list(text));
-    match methods {
-        Some(Ok(methods)) => {
-            let labels: Vec<_> = methods.iter().map(|method| Level::Text(method.label())).collect();
-            match &labels[..] {
-                [Level::Text(one)] => plan.method = Some(one.clone()),
-                _ => {
-                    plan.axes.push(Axis { varied: Varied::Method, factor: Factor::new("method", labels) });
-                    flags.push("--methods".to_owned());
-                }
-            }
+    let mut labels = Vec::new();
+    for text in args.methods.as_deref().map(Methods::split_list).unwrap_or_default() {
+        match registry.method(&text) {
+            Ok(method) => labels.push(Level::Text(method.label())),
+            Err(error) => errors.push(given_by(error, &format!("--methods {text}"))),
         }
-        Some(Err(error)) => {
-            let text = args.methods.as_deref().unwrap_or_default();
-            errors.push(given_by(error, &format!("--methods {text}")));
+    }
+    match &labels[..] {
+        [] => {}
+        [Level::Text(one)] => plan.method = Some(one.clone()),
+        _ => {
+            plan.axes.push(Axis { varied: Varied::Method, factor: Factor::new("method", labels) });
+            flags.push("--methods".to_owned());
         }
-        None => {}
     }
     for vary in &args.vary {
         let flag = format!("--vary {vary}");
@@ -113,14 +110,14 @@ fn plan(args: &MapArgs) -> Result<Plan, Vec<Error>> {
         let error = Error::new(Code::CommandLine, "the map varies nothing");
         errors.push(error.hint("give `--vary NAME=FROM..TO:COUNT` or `--steps FROM..TO:COUNT`"));
     }
-    // What cannot be found is said once, not for every level.
-    if let Err(found) = (Plan { axes: Vec::new(), ..plan.clone() }).load(&registry, &[]) {
-        errors.extend(found);
-    } else {
-        for (axis, flag) in flags.iter().enumerate() {
+    // What cannot be found is said once, not for every level. Methods can be looked at without the system.
+    let loaded = (Plan { axes: Vec::new(), ..plan.clone() }).load(&registry, &[]);
+    for (axis, flag) in flags.iter().enumerate() {
+        if loaded.is_ok() || plan.axes[axis].varied == Varied::Method {
             errors.extend(plan.flaws(&registry, axis).into_iter().map(|flaw| given_by(flaw, flag)));
         }
     }
+    errors.extend(loaded.err().into_iter().flatten());
     if errors.is_empty() { Ok(plan) } else { Err(errors) }
 }
 

@@ -17,6 +17,9 @@ use crate::source;
 /// More runs than this are a mistake: at a millisecond each they take half a day.
 const MOST_RUNS: usize = 50_000_000;
 
+/// Different mistakes in the levels of one factor that are told at once.
+const MOST_FLAWS: usize = 5;
+
 /// What a factor of a plan varies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Varied {
@@ -164,8 +167,12 @@ impl Plan {
     pub fn flaws(&self, registry: &Registry, axis: usize) -> Vec<Error> {
         let factor = &self.axes[axis].factor;
         let mut flaws = Vec::new();
-        if factor.levels.len() < 2 {
-            flaws.push(Error::new(Code::BadLevels, format!("`{}` has one level only", factor.name)));
+        if let Some(few) = ["no levels", "one level only"].get(factor.levels.len()) {
+            flaws.push(Error::new(Code::BadLevels, format!("`{}` has {few}", factor.name)));
+        }
+        if self.axes[..axis].iter().any(|before| before.factor.name == factor.name) {
+            let message = format!("`{}` is varied twice", factor.name);
+            flaws.push(Error::new(Code::BadLevels, message).hint("write all its levels at one place"));
         }
         if let Some(twice) =
             (1..factor.levels.len()).find(|k| factor.levels[..*k].contains(&factor.levels[*k]))
@@ -173,9 +180,16 @@ impl Plan {
             let message = format!("`{}` has the level {} twice", factor.name, factor.levels[twice]);
             flaws.push(Error::new(Code::BadLevels, message).hint("leave one of them out"));
         }
+        // What is wrong with the name is wrong at every level, and told once.
+        let mut told: Vec<String> = Vec::new();
         for level in &factor.levels {
-            if let Err(error) = self.try_level(registry, axis, level) {
-                flaws.push(error);
+            let Err(error) = self.try_level(registry, axis, level) else { continue };
+            if told.contains(&error.details().message) {
+                continue;
+            }
+            told.push(error.details().message.clone());
+            flaws.push(error);
+            if told.len() == MOST_FLAWS {
                 break;
             }
         }
@@ -194,11 +208,16 @@ impl Plan {
             Varied::Method => alone(vec![own]).method_at(registry, &[level]).map(|_| ()),
             Varied::Option => {
                 let methods = self.axes.iter().find(|axis| axis.varied == Varied::Method);
+                // A method that does not exist is the mistake of another line.
                 let Some(methods) = methods else {
-                    return alone(vec![own]).method_at(registry, &[level]).map(|_| ());
+                    let known = self.method.as_ref().is_none_or(|text| registry.method(text).is_ok());
+                    return if known {
+                        alone(vec![own]).method_at(registry, &[level]).map(|_| ())
+                    } else {
+                        Ok(())
+                    };
                 };
                 let plan = alone(vec![methods.clone(), own]);
-                // A method that does not exist is the mistake of another axis.
                 let known =
                     methods.factor.levels.iter().filter(|text| registry.method(&text.to_string()).is_ok());
                 known

@@ -37,7 +37,8 @@ pub(super) fn plan(text: &str, path: &Path, registry: &Registry) -> Result<Plan,
     let section = Section::open(root.get("plan"), "[plan]", PLAN_KEYS, problems_of);
     section.require("system", "write for example system = \"dual-mass\"", problems_of);
     let system = section.text("system", problems_of).map(|text| beside(path, text));
-    let mut reader = Reader { root: &root, section, axes: Vec::new(), origins: Vec::new() };
+    let mut reader =
+        Reader { root: &root, section, changes: Vec::new(), axes: Vec::new(), origins: Vec::new() };
     let mut plan = Plan::new(system.clone().unwrap_or_default());
     plan.name = reader
         .section
@@ -45,7 +46,8 @@ pub(super) fn plan(text: &str, path: &Path, registry: &Registry) -> Result<Plan,
         .map_or_else(|| source::default_name(path).unwrap_or_else(|| "plan".into()), str::to_owned);
     plan.method = reader.section.text("method", problems_of).map(str::to_owned);
     plan.reference = reader.section.text("reference", problems_of).unwrap_or("same").to_owned();
-    plan.changes = reader.changes(problems_of);
+    reader.read_changes(problems_of);
+    plan.changes = reader.changes.iter().map(|(change, _)| change.clone()).collect();
     plan.analysis = analysis(&root, problems_of);
     reader.read_axes(problems_of);
     plan.axes = std::mem::take(&mut reader.axes);
@@ -78,26 +80,27 @@ fn beside(plan: &Path, system: &str) -> String {
 struct Reader<'a> {
     root: &'a Table,
     section: Section<'a>,
+    /// What all runs have in common, and where it is.
+    changes: Vec<(Override, Origin)>,
     axes: Vec<Axis>,
     /// Where each of them is.
     origins: Vec<Origin>,
 }
 
 impl Reader<'_> {
-    /// What all runs have in common.
-    fn changes(&self, problems: &mut Problems<'_>) -> Vec<Override> {
-        let mut changes = Vec::new();
+    fn read_changes(&mut self, problems: &mut Problems<'_>) {
         for (key, path) in [("stop", "system.stop"), ("step", "step.size")] {
-            let time = self.section.time(key, problems);
-            changes.extend(
-                time.map(|time| Override::new(path, format!("{time:?}"), format!("{key} in [plan]"))),
-            );
+            let Some(time) = self.section.time(key, problems) else { continue };
+            let change = Override::new(path, format!("{time:?}"), format!("{key} in [plan]"));
+            self.changes.push((change, self.section.origin_of(key)));
         }
-        let models = self.section.text("models", problems);
-        changes.extend(models.map(|text| Override::new("models", text, "models in [plan]")));
+        if let Some(text) = self.section.text("models", problems) {
+            let change = Override::new("models", text, "models in [plan]");
+            self.changes.push((change, self.section.origin_of("models")));
+        }
         for entry in Section::open_free(self.root.get("set"), "[set]", problems).entries() {
             match level(&entry.node) {
-                Some(value) => changes.push(super::change(&entry.key, &value)),
+                Some(value) => self.changes.push((super::change(&entry.key, &value), entry.node.origin)),
                 None => problems.report(entry.node.origin, || {
                     let message =
                         format!("`{}` in [set] is {}", shortened(&entry.key), entry.node.value.kind());
@@ -105,18 +108,12 @@ impl Reader<'_> {
                 }),
             }
         }
-        changes
     }
 
     fn read_axes(&mut self, problems: &mut Problems<'_>) {
         if let Some(node) = self.section.get("methods") {
             self.axis(Varied::Method, "method", node, problems);
-            if self.section.get("method").is_some() {
-                problems.report(self.section.origin_of("method"), || {
-                    Error::new(Code::Conflict, "`method` and `methods` are both given")
-                        .hint("keep one of them")
-                });
-            }
+            self.refuse_beside("method", "methods", problems);
         }
         for (table, varied) in [("options", Varied::Option), ("parameters", Varied::Parameter)] {
             let section = Section::open_free(self.root.get(table), format!("[{table}]"), problems);
@@ -126,11 +123,21 @@ impl Reader<'_> {
         }
         if let Some(node) = self.section.get("steps") {
             self.axis(Varied::Step, "step", node, problems);
+            self.refuse_beside("step", "steps", problems);
         }
         if self.axes.is_empty() && problems.is_empty() {
             problems.report(self.section.origin, || {
                 Error::new(Code::Missing, "the plan varies nothing")
                     .hint("give levels in [options] or [parameters], or `methods` or `steps` in [plan]")
+            });
+        }
+    }
+
+    fn refuse_beside(&self, one: &str, several: &str, problems: &mut Problems<'_>) {
+        if self.section.get(one).is_some() {
+            problems.report(self.section.origin_of(one), || {
+                Error::new(Code::Conflict, format!("`{one}` and `{several}` are both given"))
+                    .hint("keep one of them")
             });
         }
     }
@@ -151,13 +158,9 @@ impl Reader<'_> {
             problems.report(self.section.origin_of("method"), || error);
         }
         let varies_method = |axis: &Axis| matches!(axis.varied, Varied::Method | Varied::Option);
-        let loads = has_system && {
-            let alone = Plan { axes: Vec::new(), ..plan.clone() };
-            let loaded = alone.load(registry, &[]);
-            let errors = loaded.as_ref().err().cloned().unwrap_or_default();
-            errors.into_iter().for_each(|error| problems.report(self.section.origin_of("system"), || error));
-            loaded.is_ok()
-        };
+        let sound = if has_system { self.sound_changes(plan, registry, problems) } else { None };
+        let loads = sound.is_some();
+        let plan = &Plan { changes: sound.unwrap_or_default(), ..plan.clone() };
         for (axis, origin) in self.origins.iter().enumerate() {
             if loads || varies_method(&plan.axes[axis]) {
                 plan.flaws(registry, axis).into_iter().for_each(|flaw| problems.report(*origin, || flaw));
@@ -166,6 +169,32 @@ impl Reader<'_> {
         if let Err(error) = plan.runs() {
             problems.report(self.section.origin, || error);
         }
+    }
+
+    /// The changes with which the system loads; nothing if it does not load without the wrong ones either. What is wrong is told where
+    /// it stands.
+    fn sound_changes(
+        &self,
+        plan: &Plan,
+        registry: &Registry,
+        problems: &mut Problems<'_>,
+    ) -> Option<Vec<Override>> {
+        let load = |changes: &[Override]| {
+            let alone = Plan { axes: Vec::new(), changes: changes.to_vec(), ..plan.clone() };
+            alone.load(registry, &[]).map(|_| ())
+        };
+        let Err(errors) = load(&plan.changes) else { return Some(plan.changes.clone()) };
+        let blames = |error: &Error, change: &Override| {
+            error.details().cause.as_ref() == Some(&format!("given by `{}`", change.flag))
+        };
+        let is_sound = |change: &&Override| !errors.iter().any(|error| blames(error, change));
+        let sound: Vec<Override> = plan.changes.iter().filter(is_sound).cloned().collect();
+        for error in &errors {
+            let change = self.changes.iter().find(|(change, _)| blames(error, change));
+            let origin = change.map_or_else(|| self.section.origin_of("system"), |(_, origin)| *origin);
+            problems.report(origin, || error.clone());
+        }
+        load(&sound).is_ok().then_some(sound)
     }
 }
 
@@ -323,6 +352,37 @@ within = -1
         assert_eq!(lines, [5, 6, 9, 10, 11, 12, 15, 16, 19, 20], "{errors:#?}");
         assert!(errors.iter().all(|error| !error.help().is_empty()));
         assert!(errors[6].to_string().contains("did you mean `ck`?"), "{}", errors[6]);
+    }
+
+    /// Mistakes in what all runs have in common were told at the line of the system, and hid those of the parameters; a method that does
+    /// not exist was told again for every option.
+    #[test]
+    fn a_mistake_is_told_where_it_stands_and_hides_no_other() {
+        let bad = r#"[plan]
+system = "dual-mass"
+method = "prestepp"
+step = "1 ms"
+steps = ["1 ms", "2 ms"]
+stop = "-3 s"
+
+[set]
+micro_step = "x"
+
+[options]
+phi_steps = []
+ede = [false, true]
+
+[parameters]
+dk = [1e3, "a", nan, "a"]
+"#;
+        let errors = read(bad).unwrap_err();
+        let line = |error: &Error| match &error.details().place {
+            costep_core::Place::File { line, .. } => line.unwrap_or(0),
+            _ => 0,
+        };
+        let lines: Vec<usize> = errors.iter().map(line).collect();
+        assert_eq!(lines, [3, 4, 6, 9, 12, 16, 16, 16], "{errors:#?}");
+        assert!(errors[4].to_string().contains("`phi_steps` has no levels"), "{}", errors[4]);
     }
 
     #[test]

@@ -1,7 +1,5 @@
 //! One panel: grid, ticks, layers, legend.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use crate::axis::{Marks, Placed};
 use crate::decimate::decimate;
 use crate::palette::{Colour, FRAME, GRID, INK, Marker, REFERENCE_DASH, SOFT_INK, marker, nth};
@@ -83,12 +81,9 @@ impl<'a> Prepared<'a> {
         self.draw_y_axis(svg, frame, &placed.1);
         let marks = self.panel.x.marks(&placed.0, ((frame.right - frame.left) / 95.0).round() as usize);
         self.draw_x_grid(svg, frame, &placed.0, &marks);
-        // Unique within a process, so that several pictures can live in one page.
-        static CLIPS: AtomicUsize = AtomicUsize::new(0);
         // Points on the frame are whole.
         let room = if self.panel.has_marks() { DOT + 1.0 } else { 0.5 * LINE_WIDTH };
         svg.clip(
-            CLIPS.fetch_add(1, Ordering::Relaxed),
             (frame.left - room, frame.top - room),
             (frame.right - frame.left + 2.0 * room, frame.bottom - frame.top + 2.0 * room),
         );

@@ -153,13 +153,17 @@ impl Svg {
         ));
     }
 
-    /// What follows is cut at a rectangle, until [`end_clip`](Self::end_clip). `id` must be unique in the picture.
-    pub(crate) fn clip(&mut self, id: usize, (x, y): (f64, f64), (width, height): (f64, f64)) {
+    /// What follows is cut at a rectangle, until [`end_clip`](Self::end_clip).
+    ///
+    /// The name of the rectangle is the rectangle: pictures that were drawn by different processes may come together in one page, where
+    /// equal names have to mean the same.
+    pub(crate) fn clip(&mut self, (x, y): (f64, f64), (width, height): (f64, f64)) {
         self.shapes.push(Shape::Clip { at: (x, y), size: (width, height) });
         let [x, y, width, height] = [x, y, width, height].map(number);
+        let id = format!("clip-{x}-{y}-{width}-{height}");
         self.push(format_args!(
-            "<clipPath id=\"c{id}\"><rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"/></clipPath>\n\
-             <g clip-path=\"url(#c{id})\">\n"
+            "<clipPath id=\"{id}\"><rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"/></clipPath>\n\
+             <g clip-path=\"url(#{id})\">\n"
         ));
     }
 

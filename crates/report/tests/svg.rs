@@ -101,3 +101,28 @@ fn series_beyond_the_colours_get_other_markers() {
     // One in the axes and one in the legend: six dots, six squares, two triangles.
     assert_eq!((count(&names, "circle"), count(&names, "polygon")), (12, 16));
 }
+
+/// A page may hold pictures of several processes: areas of some were cut at the frames of others.
+#[test]
+fn names_inside_pictures_mean_the_same_in_all_of_them() {
+    let picture = |title: &str, y: f64| {
+        let panel =
+            Panel::new(Axis::new("x"), Axis::new("y")).with(Series::new(title, vec![(0.0, 0.0), (1.0, y)]));
+        Figure::new(title).subtitle(title).panel(panel.clone()).panel(panel).to_svg()
+    };
+    let names = |svg: &str| {
+        let document = roxmltree::Document::parse(svg).unwrap();
+        let clips = document.descendants().filter(|node| node.has_tag_name("clipPath"));
+        let frame = |node: roxmltree::Node<'_, '_>| {
+            let rect = node.first_element_child().unwrap();
+            ["x", "y", "width", "height"].map(|name| rect.attribute(name).unwrap().to_owned())
+        };
+        clips.map(|clip| (clip.attribute("id").unwrap().to_owned(), frame(clip))).collect::<Vec<_>>()
+    };
+    let all: Vec<_> = [picture("a", 1.0), picture("", 1e-5)].iter().flat_map(|svg| names(svg)).collect();
+    assert_eq!(all.len(), 4);
+    for (name, frame) in &all {
+        assert!(all.iter().all(|(other, its)| (name == other) == (frame == its)), "{name}: {all:?}");
+    }
+    assert_eq!(picture("a", 1.0), picture("a", 1.0));
+}

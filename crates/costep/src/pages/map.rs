@@ -279,8 +279,9 @@ fn verdict(maps: &[MethodMap]) -> (Tone, String, String) {
         .median_error
         .map_or(String::new(), |error| format!("; the median error of these runs is {}", two_digits(error)));
     let highest = best.region.as_ref().and_then(|region| region.region.highest());
-    let highest =
-        highest.map_or(String::new(), |step| format!("; nothing grows up to a step of {}", in_ms(step)));
+    let highest = highest.map_or(String::new(), |step| {
+        format!("; its region without growth reaches a step of {}", in_ms(step))
+    });
     let tone = if best.stable > 0.0 { Tone::Good } else { Tone::Bad };
     let sentence = match maps.len() {
         1 => format!(

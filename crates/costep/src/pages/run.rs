@@ -105,7 +105,7 @@ impl RunPage<'_> {
         fact("Steps done again", run["control"]["rejected_steps"].as_u64().map(|steps| steps.to_string()));
         fact("Solver of native parts", run["solver"].as_str().map(Into::into));
         fact("Reference", reference(&run["reference"]));
-        fact("Judged by", run["judged_by"].as_str().map(Into::into));
+        fact("Judged by", run["judged_by"].as_str().map(|by| judged_by(by).into()));
         fact("Wall time", run["wall_s"].as_f64().map(wall));
         fact("Speed", run["real_time_factor"].as_f64().map(|factor| format!("{factor:.3} times real time")));
         let mut section = Section::new("At a glance");
@@ -346,6 +346,17 @@ fn range<'a>(points: impl Iterator<Item = &'a (f64, f64)>) -> Option<(f64, f64)>
         let (low, high) = range.unwrap_or((y, y));
         Some((low.min(y), high.max(y)))
     })
+}
+
+/// What a verdict rests on, for people who do not know the words of the JSON.
+fn judged_by(word: &str) -> &str {
+    match word {
+        "reference" => "its error against the reference",
+        "twin" => "the monolithic solution",
+        "half step" => "a second run at half the step",
+        "defect" | "growth" => "what was seen in the run alone",
+        other => other,
+    }
 }
 
 /// `E0601: the run diverged; cause; help`.

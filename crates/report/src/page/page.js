@@ -110,11 +110,24 @@
   const traces = (plot, theme) => plot.traces.map((trace, k) =>
     trace.kind === "cells" ? area(trace, theme) : trace.kind === "heat" ? heat(plot, trace, theme) : curve(plot, trace, k, theme));
 
-  const axis = (from, theme, zoomed) => {
+  // Decades between the ends of a logarithmic axis, whose range may follow from what is drawn.
+  const decades = (plot, which, range) => {
+    if (range) return Math.abs(range[1] - range[0]);
+    let low = Infinity, high = -Infinity;
+    for (const trace of plot.traces) {
+      const list = which === "x" && typeof trace.x === "number" ? data.places[trace.x] : trace[which];
+      for (const v of Array.isArray(list) ? list : [list]) if (v > 0) { low = Math.min(low, v); high = Math.max(high, v); }
+    }
+    return low <= high ? Math.log10(high / low) : 0;
+  };
+  // Powers of ten alone would leave a short axis without a number.
+  const logTicks = (span) => (span > 2.5 ? { dtick: 1 } : span > 0.8 ? { dtick: "D2" } : {});
+  const axis = (plot, which, theme, zoomed) => {
+    const from = plot[which];
     const made = { type: from.names ? "category" : from.log ? "log" : "linear", gridcolor: theme.grid, zerolinecolor: theme.line, linecolor: theme.line,
       tickfont: { color: theme.soft, size: 11 }, automargin: true, exponentformat: "power", showline: true, ticks: "outside", tickcolor: theme.line };
-    if (from.log) made.dtick = 1;
     const range = from.range && from.range.map((v) => (from.log ? Math.log10(v) : v));
+    if (from.log) Object.assign(made, logTicks(decades(plot, which, zoomed || range)));
     if (zoomed) Object.assign(made, { range: zoomed, autorange: false });
     else if (range) Object.assign(made, { range, autorange: false });
     if (from.words && from.words.length) Object.assign(made, { tickmode: "array", tickvals: from.words.map((_, k) => k), ticktext: from.words.map(plain) });
@@ -124,7 +137,7 @@
   const zooms = new Map(); // plot -> ranges that were chosen
   const layout = (plot, theme) => {
     const zoom = zooms.get(plot.id) || {};
-    const x = axis(plot.x, theme, zoom.x), y = axis(plot.y, theme, zoom.y);
+    const x = axis(plot, "x", theme, zoom.x), y = axis(plot, "y", theme, zoom.y);
     x.title = { text: plain(plot.x.label), font: { color: theme.soft, size: 12 }, standoff: 6 };
     const isMap = plot.traces.some((trace) => trace.kind === "heat");
     const closest = isMap || plot.equal || (plot.x.words && plot.x.words.length > 0);

@@ -110,18 +110,24 @@
   const traces = (plot, theme) => plot.traces.map((trace, k) =>
     trace.kind === "cells" ? area(trace, theme) : trace.kind === "heat" ? heat(plot, trace, theme) : curve(plot, trace, k, theme));
 
-  // Decades between the ends of a logarithmic axis, whose range may follow from what is drawn.
+  // The ends of a logarithmic axis in decades, by what is drawn if nothing else says it.
   const decades = (plot, which, range) => {
-    if (range) return Math.abs(range[1] - range[0]);
+    if (range) return range;
     let low = Infinity, high = -Infinity;
     for (const trace of plot.traces) {
       const list = which === "x" && typeof trace.x === "number" ? data.places[trace.x] : trace[which];
       for (const v of Array.isArray(list) ? list : [list]) if (v > 0) { low = Math.min(low, v); high = Math.max(high, v); }
     }
-    return low <= high ? Math.log10(high / low) : 0;
+    return low <= high ? [Math.log10(low), Math.log10(high)] : [0, 0];
   };
   // Powers of ten alone would leave a short axis without a number.
-  const logTicks = (span) => (span > 2.5 ? { dtick: 1 } : span > 0.8 ? { dtick: "D2" } : {});
+  const logTicks = ([low, high]) => {
+    if (high - low > 2.5) return { dtick: 1 };
+    if (high - low < 0.8) return {};
+    const powers = Array.from({ length: 5 }, (_, k) => Math.floor(low) - 1 + k);
+    const places = powers.flatMap((power) => [1, 2, 5].map((digit) => Number(digit + "e" + power)));
+    return { tickmode: "array", tickvals: places, ticktext: places.map(short) };
+  };
   const axis = (plot, which, theme, zoomed) => {
     const from = plot[which];
     const made = { type: from.names ? "category" : from.log ? "log" : "linear", gridcolor: theme.grid, zerolinecolor: theme.line, linecolor: theme.line,

@@ -174,6 +174,7 @@ fn pages_work_in_a_browser() {
     stability_page(&sandbox, &mut browser);
     demo_page(&sandbox, &mut browser);
     studies_page(&sandbox, &mut browser);
+    page_of_all_studies(&mut browser);
     hostile_page(&sandbox, &mut browser);
     live_page(&sandbox, &mut browser);
 }
@@ -333,6 +334,8 @@ fn demo_page(sandbox: &Sandbox, browser: &mut Browser) {
     let words = ["predictive", "monolithic", "diverged", "unstable"];
     assert!(words.iter().all(|word| text.as_str().unwrap().contains(word)), "{text}");
     assert_eq!(browser.value("document.querySelectorAll('.picker input').length"), 6);
+    // Wall times of the demo lie within a decade: their axis has numbers all the same.
+    assert!(browser.value("document.querySelectorAll('#plot-0 .xtick').length").as_u64() > Some(1));
     let at = browser.value(
         "(() => { const figures = [...document.querySelectorAll('figure')]; \
          const plot = figures.find((figure) => figure.textContent.trim().startsWith('left.x')).querySelector('.plot'); \
@@ -360,6 +363,45 @@ fn studies_page(sandbox: &Sandbox, browser: &mut Browser) {
         "[...document.querySelectorAll('table')].map((table) => table.querySelectorAll('tbody tr').length)";
     let claims = |id: &str| costep_reproduce::find(id).unwrap().claims.len();
     assert_eq!(browser.value(rows), json!([2, claims("genser2020-fig3.64"), claims("genser2020-fig3.66")]));
+    assert_eq!(browser.complaints, Vec::<String>::new());
+}
+
+/// The page under `docs`, which `reproduce all` made: every study with all its claims and its figure. What figures hold is drawn where they
+/// have it, not cut at the frame of another one.
+fn page_of_all_studies(browser: &mut Browser) {
+    let file =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reproduce.html").canonicalize().unwrap();
+    assert!(file.metadata().unwrap().len() < 6_000_000);
+    browser.show(&url(&file));
+    let studies = costep_reproduce::STUDIES;
+    let rows =
+        "[...document.querySelectorAll('table')].map((table) => table.querySelectorAll('tbody tr').length)";
+    let expected: Vec<usize> =
+        [studies.len()].into_iter().chain(studies.iter().map(|study| study.claims.len())).collect();
+    assert_eq!(browser.value(rows), json!(expected));
+    let headings =
+        browser.value("[...document.querySelectorAll('h2')].map((heading) => heading.textContent)");
+    let ids: Vec<_> = studies.iter().map(|study| study.id).collect();
+    assert_eq!(
+        headings.as_array().unwrap()[1..=ids.len()],
+        ids.iter().map(|id| json!(id)).collect::<Vec<_>>()
+    );
+    // The document beside it has the same results.
+    let document = include_str!("../../../docs/reproduce.md");
+    let sums = document.lines().find_map(|line| line.strip_prefix("| **all** | ")).unwrap();
+    let [all, reproduce, trend, not] = sums.trim_end_matches(" |").split(" | ").collect::<Vec<_>>()[..]
+    else {
+        panic!("{sums}")
+    };
+    let verdict = browser.value("document.querySelector('.verdict').textContent");
+    let sentence = format!("{all} claims: {reproduce} reproduce, {trend} in trend, {not} do not.");
+    assert!(verdict.as_str().unwrap().contains(&sentence), "{verdict}: {sentence}");
+    let cut = "[...document.querySelectorAll('.picture [clip-path]')].filter((group) => { \
+               const frame = document.getElementById(group.getAttribute('clip-path').slice(5, -1)); \
+               return frame.innerHTML !== group.previousElementSibling.innerHTML; }).length";
+    assert_eq!(browser.value(cut), 0);
+    let drawn = "[...document.querySelectorAll('figure.picture svg')].filter((svg) => svg.getBoundingClientRect().width > 600).length";
+    assert_eq!(browser.value(drawn), studies.len());
     assert_eq!(browser.complaints, Vec::<String>::new());
 }
 

@@ -161,7 +161,12 @@ impl Kind {
     }
 
     fn of_number(self, claimed: f64, measured: f64) -> Verdict {
-        let factor = |a: f64, b: f64| if a * b > 0.0 { (a / b).max(b / a) } else { f64::INFINITY };
+        let factor = |a: f64, b: f64| match a * b > 0.0 {
+            true => (a / b).max(b / a),
+            // Neither gains anything.
+            false if a == b => 1.0,
+            false => f64::INFINITY,
+        };
         let (distance, (holds, trend)) = match self {
             Self::Number => ((measured / claimed - 1.0).abs(), NUMBER),
             Self::About => (factor(measured, claimed), ABOUT),
@@ -229,6 +234,7 @@ mod tests {
         assert_eq!(of(Kind::Change, 0.574, 0.578), Reproduces);
         assert_eq!(of(Kind::Change, 0.5, 0.65), InTrend);
         assert_eq!(of(Kind::Change, 1.5, 1.0), DoesNot);
+        assert_eq!([1.0, 1.01].map(|measured| of(Kind::Change, 1.0, measured)), [Reproduces, DoesNot]);
     }
 
     #[test]

@@ -31,7 +31,9 @@ impl StudyPage {
         let names = [study.id, study.title, study.source].map(TableCell::from);
         self.overview.push(names.into_iter().chain(numbers).collect());
         let head = ["claim", "place", "paper", "reproduced", "verdict", "judged by"];
-        let table = Table::new(format!("Claims of {}", study.source), head).rows(claims.iter().map(row));
+        // Two studies may be of the same place.
+        let title = format!("{}: claims of {}", study.id, study.source);
+        let table = Table::new(title, head).rows(claims.iter().map(row));
         // Headings are links at the top of the page, and there are many of them.
         let what = format!("{}, {}.", study.title, study.source);
         let mut section = Section::new(study.id).text(what).text(study.setup);

@@ -332,7 +332,7 @@ mod system {
             is_alone: true,
             see: &|_, _| {},
         };
-        let mut program = Program::this(crate::arguments().chain(more));
+        let mut program = Program::this(with_flags(crate::arguments().collect(), more));
         let width = crate::progress::terminal_width().map_or(String::new(), |width| width.to_string());
         program.environment.push((TERMINAL.into(), width.into()));
         let printed = Arc::new(Printed::new(folder));
@@ -349,6 +349,13 @@ mod system {
             output.remark(&text);
         }
         Ok(report)
+    }
+
+    /// Words of a command line with further flags, which stand before those that are none (`-- -name.fmu`).
+    fn with_flags(mut words: Vec<OsString>, more: impl Iterator<Item = OsString>) -> Vec<OsString> {
+        let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
+        words.splice(end..end, more);
+        words
     }
 
     /// What a page of the run will say of its end; that it could not be left is no news beside the end itself.

@@ -116,6 +116,35 @@ impl Comparison {
     }
 }
 
+impl System {
+    /// Methods with the models that the project names, as far as they can work with them. Where models were `asked_for`
+    /// that none of them can work with, that is a mistake.
+    pub fn with_models(&self, methods: Vec<MethodSpec>, asked_for: bool) -> Result<Vec<MethodSpec>> {
+        let Some(models) = &self.project.models else { return Ok(methods) };
+        let (mut any, mut refusal) = (false, None);
+        let one = |method: MethodSpec| {
+            if method.names_models() || !method.uses_models() {
+                return method;
+            }
+            match method.clone().with_models(models) {
+                Ok(with) => {
+                    any = true;
+                    with
+                }
+                Err(error) => {
+                    refusal.get_or_insert(error);
+                    method
+                }
+            }
+        };
+        let methods = methods.into_iter().map(one).collect();
+        match refusal.filter(|_| asked_for && !any) {
+            Some(error) => Err(error),
+            None => Ok(methods),
+        }
+    }
+}
+
 impl Comparison {
     fn leaves_out(&self) -> bool {
         self.only_possible || self.methods.is_empty()

@@ -6,9 +6,11 @@ use costep_core::{Code, Error, Layout, Result};
 use costep_engine::{Engine, Flow, StopFlag};
 use costep_methods::{MethodSpec, monolithic};
 use costep_project::Source;
+use serde_json::{Value, json};
 
 use crate::assemble::{self, Choice};
 use crate::cancel::Cancel;
+use crate::report::error_to_json;
 use crate::supervised;
 use crate::system::System;
 
@@ -29,6 +31,22 @@ impl PartProbe {
                 && report.taken_back != Some(false)
                 && !report.derivatives_differ()
         })
+    }
+
+    /// As `costep check --probe --json` has it.
+    pub fn to_json(&self) -> Value {
+        match &self.report {
+            Err(error) => json!({ "part": self.name, "error": error_to_json(error) }),
+            Ok(report) => json!({
+                "part": self.name,
+                "error": null,
+                "repeatable": report.repeatable,
+                "taken_back": report.taken_back,
+                "step_s": report.step_s,
+                "derivative_error": report.derivative_error,
+                "only_one_instance": report.only_one_instance,
+            }),
+        }
     }
 }
 

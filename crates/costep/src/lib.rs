@@ -106,18 +106,18 @@ pub use shell::shell_word;
 pub use simulation::{Simulation, Snapshot, StepObserver};
 pub use solution::Solution;
 pub use stability::{
-    Foundation, LargestStep, LeadingMode, ModeSignal, OpenLoop, PhaseMargin, RadiusCurve, Spectrum,
-    StabilityPoint, StabilityQuestion, StabilityStudy, StepStability, StudyProgress,
+    BohlStudy, Foundation, LargestStep, LeadingMode, ModeSignal, OpenLoop, PhaseMargin, RadiusCurve,
+    Spectrum, StabilityPoint, StabilityQuestion, StabilityStudy, StepStability, StudyProgress,
 };
 pub use step::Step;
 pub use system::{Opening, System, default_folder};
 pub use trust::{found_trials, remember_trials};
 pub use verdict::{Doubt, ErrorEstimate, Verify};
 
-pub use costep_analysis::{ProbeReport, ReferenceKind};
+pub use costep_analysis::{LoopLaw, ProbeReport, ReferenceKind};
 pub use costep_core::{Code, CouplingMethod, Error, ExitClass, External, MethodEntry, Subsystem};
 pub use costep_engine::{Engine, Flow};
-pub use costep_experiments::{Choice, Factor, Factorial, Region, Sorting, Variance, Workers};
+pub use costep_experiments::{Choice, Factor, Factorial, Region, Sorting, Variance, Workers, parse_times};
 pub use costep_ident::ModelFile;
 pub use costep_import::{ColumnSignal, DataFile, Interpolation};
 pub use costep_integrate::{Ode, Solver, SolverEntry, SolverSetting, Solvers};

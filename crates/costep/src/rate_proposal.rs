@@ -10,12 +10,14 @@
 //! A guess that fails its trial is halved. Nothing is proposed that has not been tried: where a method
 //! works with models of parts, slow ones have none that it could use.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use costep_core::{Experiment, Result, StepLengths};
 use costep_engine::Rate;
 use costep_methods::monolithic;
 use costep_project::{Project, rates_value};
+use serde_json::{Value, json};
 
 use crate::assemble::{self, Steps};
 use crate::supervised;
@@ -40,6 +42,24 @@ pub enum RateAdvice {
     Kept(String),
     /// Rates that pay.
     Proposed(RateProposal),
+}
+
+impl RateAdvice {
+    /// As `costep check --probe --json` has it.
+    pub fn to_json(&self) -> Value {
+        match self {
+            Self::Kept(why) => json!({ "proposed": null, "why": why }),
+            Self::Proposed(proposal) => json!({
+                "proposed": proposal.rates.iter().cloned().collect::<BTreeMap<_, _>>(),
+                "toml": proposal.toml(),
+                "saved": proposal.saved,
+                "difference": proposal.difference,
+                "step_error": proposal.step_error,
+                "macro_steps": proposal.steps,
+                "why": null,
+            }),
+        }
+    }
 }
 
 /// Rates that were tried.

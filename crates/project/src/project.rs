@@ -125,6 +125,20 @@ impl Project {
             .filter(|(input, (part, _))| fmus.contains(part.name.as_str()) && !fed.contains(input));
         open.map(|(_, (part, port))| format!("{}.{}", part.name, port.name)).collect()
     }
+
+    /// FMUs whose library asks for others that this machine does not have: they would not be loaded. Found without loading them,
+    /// as far as that can be seen; `--probe` loads.
+    pub fn libraries_not_found(&self) -> Vec<Error> {
+        let missing = self.given.fmus.iter().map(|fmu| (fmu, fmu.missing_libraries()));
+        let error = |(fmu, missing): (&FmuSpec, Vec<String>)| {
+            let message =
+                format!("the library of `{}` needs `{}`, not found here", fmu.name, missing.join("`, `"));
+            Error::new(Code::FmuNotLoaded, message)
+                .in_file(&fmu.path)
+                .hint("install it, or name its folder in LD_LIBRARY_PATH")
+        };
+        missing.filter(|(_, missing)| !missing.is_empty()).map(error).collect()
+    }
 }
 
 /// What a project gives rather than takes from a model: needed to write it again.

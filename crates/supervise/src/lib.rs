@@ -57,7 +57,9 @@ pub use child::{Watched, be_watched, watched};
 #[cfg(target_os = "linux")]
 pub use hand_over::{Program, launched_by};
 #[cfg(target_os = "linux")]
-pub use isolated::{Isolated, Outline, WORKER_FLAG, host, late_failures, offer_workers, worker_program};
+pub use isolated::{
+    Isolated, Outline, WORKER_FLAG, give_up_when, host, late_failures, offer_workers, worker_program,
+};
 #[cfg(target_os = "linux")]
 pub use isolated_fmu::{IsolatedFile, IsolatedUse, host_fmu, isolate_fmu, try_fmu};
 #[cfg(target_os = "linux")]

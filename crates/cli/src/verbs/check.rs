@@ -2,9 +2,7 @@
 
 use std::process::ExitCode;
 
-use costep::{Code, Error, Project, Registry, Source, System};
-use costep_fmu_file::Fmu;
-use costep_project::FmuInterface;
+use costep::{Error, Project, Registry, Source, System};
 use serde_json::json;
 
 use crate::args::{CheckArgs, confine_all};
@@ -30,7 +28,7 @@ pub(crate) fn run(args: &CheckArgs, output: Output) -> Result<ExitCode, Failure>
             let system = System::new(project, registry);
             warnings.extend(system.limited_methods());
             let mut errors = system.impossible_methods();
-            errors.extend(libraries_not_found(system.project()));
+            errors.extend(system.project().libraries_not_found());
             (Some(system).filter(|_| errors.is_empty()), errors, warnings)
         }
         Err(refusal) => (None, refusal.errors, refusal.warnings),
@@ -69,40 +67,6 @@ pub(crate) fn run(args: &CheckArgs, output: Output) -> Result<ExitCode, Failure>
     let strict = (args.strict && !warnings.is_empty()).then_some(1);
     let failed = (bad_probes > 0).then_some(costep_core::ExitClass::Model.code());
     Ok(supervision::exit_code(first.or(failed).or(strict).unwrap_or(0)))
-}
-
-/// FMUs whose library asks for others that this machine does not have: they would not be loaded. Found without loading them,
-/// as far as that can be seen; `--probe` loads.
-fn libraries_not_found(project: &Project) -> Vec<Error> {
-    let mut errors = Vec::new();
-    for spec in &project.given.fmus {
-        let Ok(mut fmu) = Fmu::open(&spec.path) else { continue };
-        let interface = match spec.interface {
-            FmuInterface::CoSimulation => {
-                fmu.description().co_simulation.as_ref().map(|kind| &kind.interface)
-            }
-            FmuInterface::ModelExchange => {
-                fmu.description().model_exchange.as_ref().map(|kind| &kind.interface)
-            }
-        };
-        let Some(identifier) = interface.map(|interface| interface.model_identifier.clone()) else {
-            continue;
-        };
-        let missing = fmu.missing_libraries(&identifier).unwrap_or_default();
-        // That of Python is found by the environment that is active.
-        let missing: Vec<String> =
-            missing.into_iter().filter(|name| !name.starts_with("libpython")).collect();
-        if !missing.is_empty() {
-            let message =
-                format!("the library of `{}` needs `{}`, not found here", spec.name, missing.join("`, `"));
-            errors.push(
-                Error::new(Code::FmuNotLoaded, message)
-                    .in_file(&spec.path)
-                    .hint("install it, or name its folder in LD_LIBRARY_PATH"),
-            );
-        }
-    }
-    errors
 }
 
 fn summary(

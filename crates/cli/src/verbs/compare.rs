@@ -34,7 +34,7 @@ pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<ExitCode, Failur
     }
     show_warnings(&project.warnings, &args.system.system, output);
     let methods = methods(args.methods.as_deref(), system.registry())?;
-    let methods = with_models(methods, project, args.models.is_some())?;
+    let methods = system.with_models(methods, args.models.is_some())?;
     methods.iter().flat_map(MethodSpec::warnings).for_each(|warning| output.remark(&warning.to_string()));
     let steps = steps(args.steps.as_deref(), &system)?;
     system.check_reference(&args.reference)?;
@@ -176,37 +176,6 @@ fn methods(text: Option<&str>, registry: &Registry) -> Result<Vec<MethodSpec>, E
     let given = |error: Error| given_by(error, &format!("--methods {text}"));
     let methods = registry.methods().parse_list(text).map_err(given)?;
     if methods.is_empty() { Err(Error::new(Code::CommandLine, "no method is given")) } else { Ok(methods) }
-}
-
-/// The methods with the models of the project or command line, as far as they can work with them. Models
-/// that were asked for and that nobody can work with are a mistake.
-fn with_models(
-    methods: Vec<MethodSpec>,
-    project: &Project,
-    asked_for: bool,
-) -> Result<Vec<MethodSpec>, Error> {
-    let Some(models) = &project.models else { return Ok(methods) };
-    let (mut any, mut refusal) = (false, None);
-    let one = |method: MethodSpec| {
-        if method.names_models() || !method.uses_models() {
-            return method;
-        }
-        match method.clone().with_models(models) {
-            Ok(with) => {
-                any = true;
-                with
-            }
-            Err(error) => {
-                refusal.get_or_insert(error);
-                method
-            }
-        }
-    };
-    let methods = methods.into_iter().map(one).collect();
-    match refusal.filter(|_| asked_for && !any) {
-        Some(error) => Err(error),
-        None => Ok(methods),
-    }
 }
 
 /// The first of the steps as that of the project, which then needs none of its own.

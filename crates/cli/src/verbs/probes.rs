@@ -1,7 +1,6 @@
 //! `costep check --probe`: every part called on its own. FMUs are called in processes of their own, one
 //! after the other: none can disturb another one, and whoever fails is the one to blame.
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -15,7 +14,7 @@ use serde_json::{Value, json};
 #[cfg(target_os = "linux")]
 use costep_supervise::SANDBOX;
 
-use crate::failure::{Failure, to_json};
+use crate::failure::Failure;
 use crate::style::{BAD, GOOD, Output, STRONG, WARN, paint, print_error_text, say};
 use crate::supervision;
 use crate::table::{number, wall};
@@ -95,7 +94,8 @@ pub(crate) fn of(system: &System, output: Output) -> Result<Probes, Failure> {
     let rates = match seconds(&cards).filter(|_| error.is_none()) {
         Some(seconds) => {
             std::fs::write(task(SECONDS), json!(seconds).to_string()).map_err(not_possible)?;
-            ask(&task(RATES), output).unwrap_or_else(|error| kept(&error.details().message))
+            ask(&task(RATES), output)
+                .unwrap_or_else(|error| RateAdvice::Kept(error.details().message.clone()).to_json())
         }
         None => Value::Null,
     };
@@ -109,23 +109,7 @@ fn seconds(cards: &[Card]) -> Option<Vec<f64>> {
 
 /// What comes of looking for rates, as an object.
 fn rates_of(system: &System, seconds: &[f64]) -> Value {
-    match system.propose_rates(seconds) {
-        None => Value::Null,
-        Some(RateAdvice::Kept(why)) => kept(&why),
-        Some(RateAdvice::Proposed(proposal)) => json!({
-            "proposed": proposal.rates.iter().cloned().collect::<BTreeMap<_, _>>(),
-            "toml": proposal.toml(),
-            "saved": proposal.saved,
-            "difference": proposal.difference,
-            "step_error": proposal.step_error,
-            "macro_steps": proposal.steps,
-            "why": null,
-        }),
-    }
-}
-
-fn kept(why: &str) -> Value {
-    json!({ "proposed": null, "why": why })
+    system.propose_rates(seconds).map_or(Value::Null, |advice| advice.to_json())
 }
 
 /// Rates in words.
@@ -219,15 +203,11 @@ pub(crate) fn do_task(system: &System, file: &PathBuf) -> Result<ExitCode, Failu
 impl Card {
     fn of(probe: &PartProbe) -> Self {
         let name = paint(STRONG, &probe.name);
-        let (json, line, error) = match &probe.report {
-            Err(error) => (
-                json!({ "part": probe.name, "error": to_json(error) }),
-                format!("{name}   {}", paint(BAD, "failed")),
-                Some(error.to_string()),
-            ),
-            Ok(report) => (to_object(&probe.name, report), format!("{name}   {}", words(report)), None),
+        let (line, error) = match &probe.report {
+            Err(error) => (format!("{name}   {}", paint(BAD, "failed")), Some(error.to_string())),
+            Ok(report) => (format!("{name}   {}", words(report)), None),
         };
-        Self { is_good: probe.is_good(), json, line, error }
+        Self { is_good: probe.is_good(), json: probe.to_json(), line, error }
     }
 
     /// Adds what a confined FMU did: in words as far as it is not about libraries of the system, which all need.
@@ -268,18 +248,6 @@ impl Card {
         self.error.iter().for_each(|error| print_error_text(error));
         Ok(())
     }
-}
-
-fn to_object(part: &str, report: &ProbeReport) -> Value {
-    json!({
-        "part": part,
-        "error": null,
-        "repeatable": report.repeatable,
-        "taken_back": report.taken_back,
-        "step_s": report.step_s,
-        "derivative_error": report.derivative_error,
-        "only_one_instance": report.only_one_instance,
-    })
 }
 
 fn words(report: &ProbeReport) -> String {

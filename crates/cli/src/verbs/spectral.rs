@@ -1,13 +1,10 @@
 //! `costep stability` by the linear map of one macro step: over several steps, with the largest stable one.
 
 use costep::pages::{StabilityPage, write_page};
-use costep::{
-    Code, Complex, Error, LargestStep, Spectrum, StabilityQuestion, StabilityStudy, StepStability, System,
-};
+use costep::{Complex, LargestStep, Spectrum, StabilityQuestion, StabilityStudy, StepStability, System};
 use costep_core::Result;
 use costep_core::quantity::{format_time, parse_time};
 use costep_experiments::parse_times;
-use costep_report::{Axis, Figure, Panel, Series};
 use indicatif::ProgressBar;
 
 use crate::args::StabilityArgs;
@@ -39,7 +36,7 @@ pub(super) fn run(system: &System, args: &StabilityArgs, output: Output) -> Resu
     bar.finish_and_clear();
     let found = Found { system, study: study? };
     if let Some(file) = &args.nyquist {
-        found.write_nyquist(file)?;
+        found.study.write_nyquist(system, file)?;
     }
     if output.json { print_json(&found.study.to_json(system)?) } else { found.tell() }?;
     let (Some(file), Some(methods)) = (&args.report, methods) else { return Ok(()) };
@@ -129,31 +126,6 @@ impl Found<'_> {
         let rows: Vec<_> = spectra.iter().map(row).collect();
         say!("\neigenvalues by {}", foundation.text())?;
         say!("{}", render(&["of", "stiffness", "pi/max|lambda|", "lambda in 1/s"], &rows))
-    }
-
-    /// The open loops under held inputs as curves around -1.
-    fn write_nyquist(&self, file: &std::path::Path) -> Result<()> {
-        if self.study.loops.is_empty() {
-            return Err(Error::new(Code::NoLinearMap, "there is no loop of connections with local models"));
-        }
-        let panel = Panel::new(Axis::new("real part"), Axis::new("imaginary part"));
-        let circle = (0..=200).map(|k| (std::f64::consts::TAU * f64::from(k) / 200.0).sin_cos());
-        let mut panel = panel.with(Series::new("unit circle", circle.map(|(y, x)| (x, y)).collect()));
-        for open in &self.study.loops {
-            let near = |z: &&Complex| z.abs() < 3.0;
-            let points = open.values.iter().filter(near).map(|z| (z.re, z.im)).collect();
-            panel = panel.with(Series::new(open.input.clone(), points));
-        }
-        let project = self.system.project();
-        let title = format!("{}: open loops under held inputs", project.name);
-        let step = format!(
-            "step {}; the loop is unstable where a curve goes round -1",
-            format_time(project.equal_step())
-        );
-        let svg = Figure::new(title).subtitle(step).panel(panel).to_svg();
-        std::fs::write(file, svg).map_err(|cause| {
-            Error::new(Code::RecordingFailed, "the plot cannot be written").in_file(file).because(cause)
-        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! The page of a comparison: methods and steps side by side.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use costep_core::quantity::format_time;
 use costep_report::{
@@ -41,9 +41,14 @@ impl ComparedRun {
         let recordings = compared.recordings.iter().map(Some).chain(std::iter::repeat(None));
         let run = |(report, file): (&RunReport, Option<&PathBuf>)| Self {
             outcome: json!(report),
-            signals: file.and_then(|file| Signals::read_outputs(file, MOST_OUTPUTS).ok()),
+            signals: file.and_then(|file| Self::read_signals(file)),
         };
         compared.reports.iter().zip(recordings).map(run).collect()
+    }
+
+    /// The signals of a recording that the page draws; nothing of one that cannot be read.
+    pub fn read_signals(file: &Path) -> Option<Signals> {
+        Signals::read_outputs(file, MOST_OUTPUTS).ok()
     }
 
     fn method(&self) -> &str {

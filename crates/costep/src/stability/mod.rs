@@ -4,6 +4,7 @@
 //! point of a run. Systems with parts that costep does not integrate are judged by models of their parts, coupled by the
 //! very same engine and method.
 
+mod bohl;
 mod foundation;
 mod identified;
 mod margin;
@@ -27,6 +28,7 @@ use crate::assemble::{self, Steps};
 use crate::names::Names;
 use crate::system::System;
 
+pub use bohl::BohlStudy;
 pub use foundation::Foundation;
 pub(crate) use identified::IdentifiedModels;
 pub use margin::{OpenLoop, PhaseMargin};

@@ -1,8 +1,12 @@
 //! Stability over several steps: radii, the largest stable step, eigenvalues and loops, for people and machines.
 
+use std::path::Path;
+
+use costep_core::quantity::format_time;
 use costep_core::{Code, Error, Result};
 use costep_linalg::Complex;
 use costep_methods::MethodSpec;
+use costep_report::{Axis, Figure, Panel, Series};
 use serde_json::{Value, json};
 
 use super::{Foundation, OpenLoop, Spectrum, StabilityPoint, StepStability};
@@ -226,6 +230,30 @@ fn largest(
 }
 
 impl StabilityStudy {
+    /// Writes the open loops under held inputs as curves around -1, as SVG.
+    pub fn write_nyquist(&self, system: &System, file: &Path) -> Result<()> {
+        if self.loops.is_empty() {
+            return Err(Error::new(Code::NoLinearMap, "there is no loop of connections with local models"));
+        }
+        let panel = Panel::new(Axis::new("real part"), Axis::new("imaginary part"));
+        let circle = (0..=200).map(|k| (std::f64::consts::TAU * f64::from(k) / 200.0).sin_cos());
+        let mut panel = panel.with(Series::new("unit circle", circle.map(|(y, x)| (x, y)).collect()));
+        for open in &self.loops {
+            let near = |z: &&Complex| z.abs() < 3.0;
+            let points = open.values.iter().filter(near).map(|z| (z.re, z.im)).collect();
+            panel = panel.with(Series::new(open.input.clone(), points));
+        }
+        let title = format!("{}: open loops under held inputs", system.name());
+        let step = format!(
+            "step {}; the loop is unstable where a curve goes round -1",
+            format_time(system.project().equal_step())
+        );
+        let svg = Figure::new(title).subtitle(step).panel(panel).to_svg();
+        std::fs::write(file, svg).map_err(|cause| {
+            Error::new(Code::RecordingFailed, "the plot cannot be written").in_file(file).because(cause)
+        })
+    }
+
     /// As `costep stability --json` prints it.
     pub fn to_json(&self, system: &System) -> Result<Value> {
         let Some(first) = self.steps.first() else {

@@ -102,3 +102,22 @@ pub struct FmuSpec {
     /// Tunable parameters that connections or external signals drive.
     pub tuned: Vec<String>,
 }
+
+impl FmuSpec {
+    /// Libraries that its own asks for and that this machine does not have; none of an FMU that cannot be read.
+    pub(crate) fn missing_libraries(&self) -> Vec<String> {
+        let Ok(mut fmu) = costep_fmu_file::Fmu::open(&self.path) else { return Vec::new() };
+        let description = fmu.description();
+        let interface = match self.interface {
+            FmuInterface::CoSimulation => description.co_simulation.as_ref().map(|kind| &kind.interface),
+            FmuInterface::ModelExchange => description.model_exchange.as_ref().map(|kind| &kind.interface),
+        };
+        let Some(identifier) = interface.map(|interface| interface.model_identifier.clone()) else {
+            return Vec::new();
+        };
+        let mut missing = fmu.missing_libraries(&identifier).unwrap_or_default();
+        // That of Python is found by the environment that is active.
+        missing.retain(|name| !name.starts_with("libpython"));
+        missing
+    }
+}

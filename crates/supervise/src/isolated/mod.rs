@@ -38,6 +38,13 @@ pub(crate) use worker::{Hear, NEWS};
 pub const WORKER_FLAG: &str = "--worker";
 
 static PROGRAM: OnceLock<Program> = OnceLock::new();
+static GIVES_UP: OnceLock<fn() -> bool> = OnceLock::new();
+
+/// Says how it is found out, while a process does not answer, whether its answer is still wanted. A process whose answer is not
+/// wanted any more is ended.
+pub fn give_up_when(check: fn() -> bool) {
+    let _ = GIVES_UP.set(check);
+}
 
 /// Says that this program, started with [`WORKER_FLAG`], calls [`host`].
 pub fn offer_workers() {

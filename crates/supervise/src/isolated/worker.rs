@@ -7,10 +7,10 @@ use std::time::Duration;
 use costep_core::{Code, Error, Place, Result};
 use costep_fmi::trace::{Call, Slot};
 
-use super::WORKER_FLAG;
 use super::area::{Area, Sizes, load_bytes, store_bytes};
 use super::error_bytes::read_error;
 use super::mailbox::{Mailbox, Request};
+use super::{GIVES_UP, WORKER_FLAG};
 use crate::child::watched;
 use crate::clock::CallClock;
 use crate::hand_over::{Program, Started, start};
@@ -141,6 +141,9 @@ impl Worker {
             if hung.is_some() && !is_debugged {
                 return Err(self.fail(hung));
             }
+            if GIVES_UP.get().is_some_and(|gives_up| gives_up()) {
+                return Err(self.remember(Ok(Ending::Stopped), None));
+            }
         }
         Ok(())
     }
@@ -156,7 +159,6 @@ impl Worker {
     /// Ends the process, and remembers why.
     fn fail(&self, hung: Option<(usize, Duration)>) -> Error {
         let slots = self.mailbox.slots();
-        // Dropped, and by this killed, when it is clear what it was doing.
         let mut started = self.started.take();
         let ending = match (hung, &mut started) {
             (Some((index, limit)), _) => {
@@ -167,6 +169,12 @@ impl Worker {
             (None, Some(started)) => started.wait().map(|status| Ending::of(status, Culprit::all(slots))),
             (None, None) => Err(std::io::ErrorKind::NotFound.into()),
         };
+        self.remember(ending, started)
+    }
+
+    /// Remembers how the process ended. It is dropped, and by this killed, when it is clear what it was doing.
+    fn remember(&self, ending: std::io::Result<Ending>, started: Option<Started>) -> Error {
+        drop(started.or_else(|| self.started.take()));
         let error = match &ending {
             Ok(ending) => self.error(ending),
             Err(cause) => self.broken(&cause.to_string()),

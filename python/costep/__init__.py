@@ -32,6 +32,8 @@ from ._program import (
     new_project,
     reproduce,
     resume,
+    schema,
+    survey,
 )
 from ._result import Result
 from ._simulation import Simulation, Snapshot
@@ -66,11 +68,14 @@ __all__ = [
     "new_project",
     "reproduce",
     "resume",
+    "schema",
+    "survey",
     "sweep",
 ]
 
 # FMUs get processes of their own by starting this very package, without the modules of others.
 _MAIN = _os.path.join(_os.path.dirname(_os.path.abspath(__file__)), "__main__.py")
 _costep.launched_by(_sys.executable, ["-I", "-S", _MAIN])
+_costep.heed_signals()
 if hasattr(_os, "register_at_fork"):
     _os.register_at_fork(after_in_child=_costep.forked)

@@ -13,32 +13,45 @@ from ._errors import errors_of, misuse, read_json
 from ._program import Card, call
 from ._settings import flags, settings_of
 from ._structure import Structure
-from ._study import Levels, Study, levels_text, steps_text, study
-from ._text import PathLike, Time, number, seconds, time_text
+from ._study import Levels, Study, levels_text, study
+from ._text import (
+    PathLike,
+    Time,
+    Times,
+    full_path,
+    integer,
+    items,
+    lengths,
+    number,
+    pairs,
+    seconds,
+    time_text,
+    times_text,
+)
 
 
 class Analysis(Structure):
     """Checks, models, stability, maps, and other files of a system."""
 
-    def check(self, *, probe: bool = False) -> Card:
-        """All mistakes and warnings at once; with ``probe`` every part is called too.
+    def check(self, *, probe: bool = False, sandbox: bool = False, strict: bool = False) -> Card:
+        """All mistakes and warnings at once; with ``probe`` every part is called too, with ``sandbox`` FMUs then are confined, and
+        what they open is listed. ``strict`` takes warnings for mistakes.
 
         >>> import costep
         >>> costep.System("dual-mass").check()["ok"]
         True
         """
+        if sandbox and not probe:
+            raise misuse("`sandbox` confines FMUs that are called", "write `check(probe=True, sandbox=True)`")
         if self._calls_python():
-            if probe:
-                raise misuse(
-                    "`probe` tries FMUs and built-in parts, and this system has parts in Python",
-                    "leave `probe` out, and take some steps: `with rig.start() as sim: sim.step(10)`",
-                )
-            found: dict[str, Any] = read_json(_costep.check(self._core(isolate=True)))
-            if found["errors"]:
-                raise errors_of(found["errors"])
-            return Card("check", found)
-        flags = ["--probe"] if probe else []
-        return Card("check", call("check", *self._words(), *flags, system=self))
+            isolation = "sandbox" if sandbox else "process"
+            found: dict[str, Any] = read_json(_costep.check(self._core(isolation=isolation), probe))
+        else:
+            found = self._call("check", flags(probe=probe, sandbox=sandbox))
+        mistakes = found["errors"] + (found["warnings"] if strict else [])
+        if mistakes:
+            raise errors_of(mistakes)
+        return Card("check", found)
 
     def identify(
         self, out: PathLike, *, method: str | None = None, models: str | None = None, step: Time | None = None
@@ -53,13 +66,12 @@ class Analysis(Structure):
         'stable'
         """
         if self._calls_python():
-            _, changes = settings_of(None, step, None, models, None, None)
-            settings = {"method": method, "out": os.path.abspath(out)}
-            core = self._core(changes, isolate=True)
+            _, changes = settings_of(step=step, models=models)
+            settings = {"method": method, "out": full_path(out)}
+            core = self._core(changes, isolation="process")
             return Card("identify", read_json(_costep.identify(core, json.dumps(settings))))
-        words = flags(method=method, models=models, step=step)
-        words += ["--out", os.fspath(out)]
-        return Card("identify", call("identify", *self._words(), *words, system=self._stepping(step)))
+        options = flags(method=method, models=models, step=_text_of(step), out=full_path(out))
+        return Card("identify", self._call("identify", options, step))
 
     def advise(
         self,
@@ -79,21 +91,20 @@ class Analysis(Structure):
         >>> choice["method"], choice["error"] <= 1e-2, choice["reaches"]
         ('predictive', True, True)
         """
+        share, named = number(error, "an error"), items(methods, "methods")
         if self._calls_python():
             settings = {
-                "error": number(error, "an error"),
+                "error": share,
                 "time": seconds(time),
-                "methods": ",".join(methods) or None,
+                "methods": ",".join(named) or None,
                 "equal_steps": equal_steps,
             }
-            found = read_json(_costep.advise(self._core(isolate=True), json.dumps(settings)))
+            found = read_json(_costep.advise(self._core(isolation="process"), json.dumps(settings)))
             if found["choice"] is None and found["errors"]:
                 raise errors_of(found["errors"])
             return Card("advice", found)
-        words = flags(error=number(error, "an error"), time=steps_text([time]))
-        words += ["--methods", ",".join(methods)] if methods else []
-        words += ["--equal-steps"] if equal_steps else []
-        return Card("advice", call("advise", *self._words(), *words, system=self))
+        options = flags(error=share, time=_text_of(time), methods=named, equal_steps=equal_steps)
+        return Card("advice", self._call("advise", options))
 
     def stability(
         self,
@@ -101,10 +112,11 @@ class Analysis(Structure):
         method: str | None = None,
         models: str | None = None,
         step: Time | None = None,
-        steps: Sequence[Time] = (),
+        steps: Times = (),
         at: Time | None = None,
         by_models: bool = False,
         windows: Sequence[int] = (),
+        nyquist: PathLike | None = None,
         report: PathLike | None = None,
         methods: Sequence[str] = (),
     ) -> Card:
@@ -113,7 +125,8 @@ class Analysis(Structure):
 
         ``at`` is the time of the run at which a step is linearised; ``by_models`` takes local models in place of native
         parts too. For methods that learn during the run these are Bohl exponents, over ``windows`` of macro steps.
-        ``report`` is a page (HTML), on which ``methods`` stand beside that of the system, all if none is named.
+        ``nyquist`` is a plot (SVG) of the loops under held inputs, ``report`` a page (HTML), on which ``methods`` stand beside
+        that of the system, all if none is named.
 
         >>> import costep
         >>> found = costep.System("dual-mass").stability(method="zoh", steps=["1 ms", "3 ms"])
@@ -122,45 +135,41 @@ class Analysis(Structure):
         >>> round(1e3 * found["largest_stable_step"], 2)
         2.29
         """
+        spans = [integer(window, "a window", 1) for window in items(windows, "windows")]
+        named = items(methods, "methods")
         if self._calls_python():
-            return self._stability_here(method, models, step, steps, at, by_models, report, methods)
-        words = flags(method=method, models=models, step=step, at=None if at is None else steps_text([at]))
-        words += ["--steps", steps_text(steps)] if steps else []
-        words += ["--by-models"] if by_models else []
-        words += ["--bohl", "--windows", ",".join(str(window) for window in windows)] if windows else []
-        words += [] if report is None else ["--report", os.fspath(report)]
-        words += ["--methods", ",".join(methods)] if methods else []
-        system = self._stepping(step if step is not None or not steps else steps[0])
-        return Card("stability", call("stability", *self._words(), *words, system=system))
-
-    def _stability_here(
-        self,
-        method: str | None,
-        models: str | None,
-        step: Time | None,
-        steps: Sequence[Time],
-        at: Time | None,
-        by_models: bool,
-        report: PathLike | None,
-        methods: Sequence[str],
-    ) -> Card:
-        """Parts that are written in Python are in this process only."""
-        _, changes = settings_of(None, step, method, models, None, None)
-        settings = {
-            "steps": [seconds(length) for length in steps],
-            "at": None if at is None else seconds(at),
-            "by_models": by_models,
-            "report": None if report is None else os.fspath(report),
-            "methods": ",".join(methods) or None,
-        }
-        core = self._core(changes, isolate=True)
-        return Card("stability", read_json(_costep.stability(core, json.dumps(settings))))
+            _, changes = settings_of(step=step, method=method, models=models)
+            settings = {
+                "steps": lengths(steps, "steps"),
+                "at": None if at is None else seconds(at),
+                "by_models": by_models,
+                "windows": spans,
+                "nyquist": None if nyquist is None else full_path(nyquist),
+                "report": None if report is None else full_path(report),
+                "methods": ",".join(named) or None,
+            }
+            core = self._core(self._with_first(changes, steps), isolation="process")
+            return Card("stability", read_json(_costep.stability(core, json.dumps(settings))))
+        options = flags(
+            method=method,
+            models=models,
+            step=_text_of(step),
+            steps=times_text(steps, "steps") or None,
+            at=_text_of(at),
+            by_models=by_models,
+            bohl=bool(spans),
+            windows=spans,
+            nyquist=None if nyquist is None else full_path(nyquist),
+            report=None if report is None else full_path(report),
+            methods=named,
+        )
+        return Card("stability", self._call("stability", options, step if step is not None else self._first(steps)))
 
     def map(
         self,
         vary: Mapping[str, Levels] | None = None,
         *,
-        steps: str | Sequence[Time] = (),
+        steps: Times = (),
         methods: Sequence[str] = (),
         models: str | None = None,
         reference: str = "same",
@@ -188,55 +197,68 @@ class Analysis(Structure):
                 f"`{next(iter(self._code))}` is written in Python, and maps run on all cores without it",
                 "`costep.sweep` does many runs of systems with parts in Python, `rig.compare` several methods and steps",
             )
-        words = flags(models=models, reference=reference, jobs=jobs)
-        for name, levels in (vary or {}).items():
-            words += ["--vary", f"{name}={levels_text(levels)}"]
-        words += ["--steps", steps_text(steps)] if steps else []
-        words += ["--methods", ",".join(methods)] if methods else []
-        words += [] if radius else ["--no-radius"]
-        words += ["--fresh"] if fresh else []
-        words += [] if report is None else ["--report", os.fspath(report)]
-        system = self._stepping(None if isinstance(steps, str) or not steps else steps[0])
-        title = f"map of {self.name}"
-        return study(title, out, lambda folder: call("map", *self._words(), "--out", folder, *words, system=system))
+        options = flags(
+            models=models,
+            reference=reference,
+            jobs=None if jobs is None else integer(jobs, "`jobs`", 1),
+            steps=times_text(steps, "steps") or None,
+            methods=items(methods, "methods"),
+            no_radius=not radius,
+            fresh=fresh,
+            report=None if report is None else full_path(report),
+        )
+        options += [f"--vary={name}={levels_text(levels)}" for name, levels in pairs(vary, "levels").items()]
+
+        def run(folder: str) -> dict[str, Any]:
+            return self._call("map", [*options, f"--out={folder}"], self._first(steps))
+
+        return study(f"map of {self.name}", out, run)
 
     def export_ssp(self, out: PathLike) -> None:
-        """Writes a system of FMUs as an SSP."""
-        call("export", self._file(), "--ssp", "--to", os.fspath(out), system=self)
+        """Writes a system of FMUs as an SSP, with everything that was set."""
+        self._refuse_code()
+        _costep.export_ssp(self._core(), full_path(out))
 
     def save(self, folder: PathLike) -> str:
-        """Writes it as a project that can be opened again, and gives the path of its file."""
-        os.makedirs(folder, exist_ok=True)
-        path = os.path.join(folder, "system.toml")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self._text())
-        return path
+        """Writes it as a project that can be opened again, and gives the path of its file. FMUs of packages go along, others are
+        named where they are."""
+        self._refuse_code()
+        return str(self._core().save(full_path(folder)))
 
-    def _text(self) -> str:
+    def _refuse_code(self) -> None:
         if self._calls_python():
             raise misuse(
                 f"`{next(iter(self._code))}` is written in Python and cannot be written to a file",
                 "parts that are FMUs, parts of built-in models, `LTI` or transfer functions can; pickle keeps the rest",
             )
-        return self.to_toml()
 
-    def _stepping(self, step: Time | None) -> Analysis:
-        """The same with a macro step, which a system in code need not have to be looked at with others."""
-        if step is None:
-            return self
-        other = copy.copy(self)
-        other._recipe = {**self._recipe, "changes": [*self._recipe["changes"], ["step.size", time_text(step)]]}
-        return other
+    def _first(self, steps: Times) -> float | None:
+        """The first of several steps, which a system in code need not have to be looked at with others."""
+        return next(iter(lengths(steps, "steps")), None)
 
-    def _file(self) -> str | None:
-        """What a command line names; nothing if it has to be written first."""
-        return None if self._recipe["source"] is None else str(self._recipe["source"])
+    def _with_first(self, changes: list[tuple[str, Any]], steps: Times) -> list[tuple[str, Any]]:
+        """Changes with the first of the steps, unless the system has a step or the changes do."""
+        first = self._first(steps)
+        has_step = self._has_step() or any(path == "step.size" for path, _ in changes)
+        return changes if first is None or has_step else [*changes, ("step.size", first)]
 
-    def _words(self) -> list[str | None]:
-        """The system as words of a command line; nothing stands for the file that it is written to."""
-        if self._recipe["source"] is None:
-            return [None]
-        words: list[str | None] = [self._file()]
-        for path, value in self._recipe["changes"]:
-            words += ["--set", f"{path}={value}"]
-        return words
+    def _has_step(self) -> bool:
+        """Whether it has a macro step of its own: systems that are built in code have none at first."""
+        paths = (path for path, _ in self._recipe["changes"])
+        return not self._recipe["parts"] or any(path in ("step.size", "step.tolerance") for path in paths)
+
+    def _call(self, verb: str, options: Sequence[str], step: Time | None = None) -> dict[str, Any]:
+        """Has the program do something with it, which may need a macro step if it has none."""
+        if self._recipe["source"] is not None:
+            changes = [f"--set={path}={value}" for path, value in self._recipe["changes"]]
+            outside = flags(allow_outside=self._recipe["allow_outside"])
+            return call(verb, self._recipe["source"], options=[*changes, *outside, *options])
+        system = self
+        if step is not None and not self._has_step():
+            system = copy.copy(self)
+            system._recipe["changes"].append(["step.size", time_text(step)])
+        return call(verb, None, options=options, system=system)
+
+
+def _text_of(time: Time | None) -> str | None:
+    return None if time is None else times_text([time], "times")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from . import _html
 from ._costep import Core, comparison_page, format_time
-from ._text import PathLike
+from ._errors import misuse
+from ._text import PathLike, write_text
 
 if TYPE_CHECKING:
     import pandas
@@ -34,9 +34,16 @@ class Comparison:
         """What went wrong beside the runs."""
         return [str(warning["text"]) for warning in self.details.get("warnings", [])]
 
+    @property
+    def not_possible(self) -> dict[str, str]:
+        """Methods that were left out because they cannot be used with this system, and why."""
+        return {left["method"]: str(left["error"]["message"]) for left in self.details.get("not_possible", [])}
+
     def best(self) -> dict[str, Any]:
         """The row with the smallest error among those that are stable; of all if none is."""
         measured = [row for row in self.rows if row["error"] is not None]
+        if not measured:
+            raise misuse("no run has been measured", "a reference that works is needed, and a run that ends")
         stable = [row for row in measured if row["verdict"] == "stable"]
         return min(stable or measured, key=lambda row: float(row["error"]))
 
@@ -47,13 +54,11 @@ class Comparison:
         return pandas.DataFrame([{column: row.get(column) for column in COLUMNS} for row in self.rows])
 
     def report(self, path: PathLike) -> str:
-        """Writes a page to a file, and gives its path: table, error over work and step, errors of all outputs. Signals are
-        not on it: ``costep compare --report`` draws them."""
+        """Writes a page to a file, and gives its path: table, error over work and step, errors of all outputs, and the signals if
+        the runs were recorded."""
         if self._core is None:
-            raise RuntimeError("the system of this comparison is not in this process")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(comparison_page(json.dumps(self.details), self._core))
-        return os.fspath(path)
+            raise misuse("the system of this comparison is not in this process", "compare it here")
+        return write_text(path, comparison_page(json.dumps(self.details), self._core))
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_core": None}

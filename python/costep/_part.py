@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ._text import quoted
+from ._text import pairs, quoted
 
 if TYPE_CHECKING:
     from ._system import System
@@ -26,7 +26,7 @@ class Part:
         >>> rig["right"].set({"ck": 2e5}, dk=200)
         Part('right')
         """
-        for name, value in {**(values or {}), **more}.items():
+        for name, value in {**pairs(values, "parameters"), **more}.items():
             self._system._change(f"{quoted(self.name)}.{quoted(name)}", value)
         return self
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Union
 
 from ._errors import misuse
-from ._text import items
+from ._text import items, number
 from ._text import name as name_text
 
 if TYPE_CHECKING:
@@ -368,6 +368,15 @@ def _matrix(values: Any, letter: str) -> Any:
     return np.atleast_2d(matrix) if matrix.size else matrix.reshape(0, 0)
 
 
+def _made_port(port: Any) -> list[Any]:
+    """A port by its name, or as one of ours has it: name, unit, typical size."""
+    if not isinstance(port, list):
+        return [name_text(port, "a port"), "", 1.0]
+    if len(port) != 3:
+        raise misuse(f"{port!r} is no port", 'write its name, or {"name": "unit"} for all')
+    return [name_text(port[0], "a port"), name_text(port[1], "a unit"), number(port[2], "a typical size")]
+
+
 def _ports(ports: Ports | None, letter: str, count: int | None) -> list[list[Any]]:
     """Ports as the extension module has them: name, unit, typical size."""
     if ports is None or isinstance(ports, int):
@@ -382,7 +391,7 @@ def _ports(ports: Ports | None, letter: str, count: int | None) -> list[list[Any
         raise misuse(f"`{ports}` is one name", f"write a list: [{ports!r}]")
     else:
         named = items(ports, "ports")
-        made = [list(port) if isinstance(port, list) else [name_text(port, "a port"), "", 1.0] for port in named]
+        made = [_made_port(port) for port in named]
     known = [port[0] for port in made]
     if len(set(known)) < len(known):
         twice = Counter(known).most_common(1)[0][0]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _costep, _html
 from ._errors import error_of, misuse, read_json
-from ._text import PathLike
+from ._text import PathLike, write_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -116,7 +115,7 @@ class Result:
 
     def __getitem__(self, name: str) -> Array:
         """An output over time, where the run has left it: no copy is made, and it cannot be written to."""
-        if name not in self._arrays:
+        if not isinstance(name, str) or name not in self._arrays:
             import numpy as np
 
             names = self._columns.names
@@ -176,19 +175,24 @@ class Result:
     def reference(self) -> Result:
         """The monolithic solution or, for FMUs, the same system at a much smaller step."""
         if self._core is None:
-            raise RuntimeError("the system of this result is not in this process")
+            raise misuse(
+                "the system of this result is not in this process",
+                "results that were loaded or unpickled have none: run the system here",
+            )
         end = float(self.time[-1])
         report, columns, _ = self._core.solve(self.time.tolist(), end)
         return Result({"verdict": "reference", **read_json(report)}, columns, self._core)
 
-    def plot(self, signals: Sequence[str] | None = None, *, reference: bool = False, axes: Any = None) -> Any:
+    def plot(self, signals: str | Sequence[str] | None = None, *, reference: bool = False, axes: Any = None) -> Any:
         """Draws outputs over time with matplotlib, one below the other, and gives the axes.
 
         With ``reference`` the monolithic solution is dashed beside it.
         """
         import matplotlib.pyplot as plt
 
-        chosen = list(self.names if signals is None else signals)
+        chosen = [signals] if isinstance(signals, str) else list(self.names if signals is None else signals)
+        if not chosen:
+            raise misuse("there is nothing to plot", f"name signals: {', '.join(self.names[:12])}")
         if axes is None:
             _, axes = plt.subplots(len(chosen), 1, sharex=True, squeeze=False, figsize=(8, 1.9 * len(chosen) + 0.6))
         flat = list(axes.flat) if hasattr(axes, "flat") else [axes] * len(chosen)
@@ -221,9 +225,7 @@ class Result:
             found = self.reference()
             beside = (str(found.details["name"]), str(found.details["what"]), found._columns)
         text = _costep.run_page(json.dumps(self.details), self._columns, self._core, beside, reference is None)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-        return os.fspath(path)
+        return write_text(path, text)
 
     def _summary(self) -> str:
         error = "-" if self.error is None else f"{self.error:.1e} of range ({self.judged_by})"

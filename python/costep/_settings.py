@@ -9,16 +9,20 @@ from typing import Any
 
 from ._errors import misuse
 from ._parts import MethodCalls
-from ._text import PathLike, Time, items, number, seconds, time_text, value_text
+from ._text import PathLike, Time, full_path, items, number, pairs, path, seconds, time_text, value_text
+from ._text import name as name_text
 
 
 def settings_of(
-    stop: Time | None,
-    step: Time | None,
-    method: Any,
-    models: str | None,
-    solver: str | None,
-    threads: int | None,
+    stop: Time | None = None,
+    step: Time | None = None,
+    method: Any = None,
+    models: str | None = None,
+    solver: str | None = None,
+    threads: int | None = None,
+    tolerance: float | None = None,
+    control: str | None = None,
+    schedule: str | None = None,
 ) -> tuple[Any, list[tuple[str, Any]]]:
     """A method that is written in Python, and everything else as changes of the project."""
     changes: list[tuple[str, Any]] = []
@@ -28,6 +32,10 @@ def settings_of(
         changes.append(("system.solver", solver))
     if threads is not None:
         changes.append(("run.threads", threads))
+    if schedule is not None:
+        kind, _, order = name_text(schedule, "a schedule").partition(":")
+        changes.append(("schedule.kind", kind))
+        changes += [("schedule.order", [part.strip() for part in order.split(",")])] if order else []
     if isinstance(method, str):
         changes.append(("method", method))
         method = None
@@ -37,6 +45,10 @@ def settings_of(
         changes.append(("models", models))
     if step is not None:
         changes.append(("step.size", time_text(step)))
+    if tolerance is not None:
+        changes.append(("step.tolerance", number(tolerance, "a tolerance")))
+    if control is not None:
+        changes.append(("step.control", control))
     return method, changes
 
 
@@ -51,7 +63,8 @@ def shape_of(signal: Any, hold: bool) -> dict[str, Any]:
         kinds = list(signal)
         if len(kinds) != 1 or kinds[0] not in usual:
             raise misuse(f"{kinds} is not a shape of a signal", 'write {"sine": dict(...)} or {"step": dict(...)}')
-        (kind, values), needed = next(iter(signal.items())), SHAPES[kinds[0]]
+        needed, kind = SHAPES[kinds[0]], kinds[0]
+        values = pairs(signal[kind], f"numbers of a signal `{kind}`")
         wrong = set(needed[0]) - set(values) or set(values) - set(needed[0]) - set(needed[1])
         if wrong:
             known = ", ".join(needed[0] + needed[1])
@@ -78,7 +91,26 @@ def external(target: str, shape: dict[str, Any], sum: bool) -> str:
 
 
 def flags(**given: Any) -> list[str]:
-    return [word for flag, value in given.items() if value is not None for word in (f"--{flag}", value_text(value))]
+    """Options of a command line: those that are true by their name, others with their value, none for nothing.
+
+    >>> flags(jobs=2, fresh=True, without=["state", "variable-step"], t_end=None, quick=False)
+    ['--jobs=2', '--fresh', '--without=state,variable-step']
+    """
+    words = []
+    for name, value in given.items():
+        flag = "--" + name.replace("_", "-")
+        if value is True:
+            words.append(flag)
+        elif isinstance(value, (list, tuple)):
+            words += [f"{flag}={','.join(value_text(item) for item in value)}"] if value else []
+        elif value is not None and value is not False:
+            words.append(f"{flag}={path(value) if isinstance(value, os.PathLike) else value_text(value)}")
+    return words
+
+
+def set_flags(values: Mapping[str, Any] | None) -> list[str]:
+    """Changes as options of a command line."""
+    return [f"--set={name}={value_text(value)}" for name, value in pairs(values, "changes").items()]
 
 
 def run_settings(
@@ -88,19 +120,26 @@ def run_settings(
     time_limit: Time | None,
     memory_limit: int | None,
     supervise: bool,
+    checkpoint: Time | None = None,
 ) -> str:
     if memory_limit is not None and (not isinstance(memory_limit, int) or memory_limit < 0):
         raise misuse(f"`memory_limit={memory_limit!r}` is no number of bytes", "give an integer: 2 * 1024**3")
     limit = None if time_limit is None else seconds(time_limit)
     if limit is not None and limit <= 0.0:
         raise misuse(f"`time_limit={time_limit!r}` leaves no time", "give a time above zero, or leave it out")
+    interval = None if checkpoint is None else seconds(checkpoint)
+    if interval is not None and interval < 0.0:
+        raise misuse(f"`checkpoint={checkpoint!r}` is no time between checkpoints", "give a time from zero on")
+    if not isinstance(verify, (bool, type(None))):
+        raise misuse(f"`verify={verify!r}` says nothing", "write True or False, or leave it to costep")
     return json.dumps(
         {
-            "reference": reference,
+            "reference": name_text(reference, "a reference"),
             "verify": verify,
-            "record": None if record is None else os.path.abspath(record),
+            "record": None if record is None else full_path(record, "`record`"),
             "time_limit": limit,
+            "checkpoint": interval,
             "memory_limit": memory_limit,
-            "supervise": supervise,
+            "supervise": bool(supervise),
         }
     )

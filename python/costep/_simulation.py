@@ -9,6 +9,7 @@ from . import _costep
 from ._errors import misuse, read_json
 from ._result import Result
 from ._text import Time, number, seconds
+from ._text import name as name_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -65,6 +66,8 @@ class Simulation:
         """An output, or what an input should be now: ``part.port``."""
         try:
             return self._stepper.output(name)
+        except TypeError:
+            raise misuse(f"{name!r} is no name of a signal", "write `part.port`") from None
         except _costep.Error as error:
             if error.code == "E0622":
                 raise
@@ -75,7 +78,8 @@ class Simulation:
 
     def __setitem__(self, name: str, value: float) -> None:
         """Gives an input that is driven from outside another value from now on."""
-        self._stepper.set_input(name, value if isinstance(value, float) else number(value, f"`{name}`"))
+        value = value if isinstance(value, float) else number(value, f"`{name}`")
+        self._stepper.set_input(name_text(name, "the name of an input"), value)
 
     @property
     def outputs(self) -> NDArray[np.float64]:
@@ -105,7 +109,7 @@ class Simulation:
         ...     sim.number
         20
         """
-        self._stepper.change_method(method)
+        self._stepper.change_method(name_text(method, "a method"))
 
     def finish(self) -> Result:
         """Judges what has been computed, and closes it."""

@@ -18,17 +18,19 @@ class Structure:
     _code: dict[str, Any]
     _cached: tuple[Any, _costep.Core] | None
 
-    def _core(self, changes: Iterable[tuple[str, Any]] = (), method: Any = None, isolate: bool = False) -> _costep.Core:
-        """The loaded system, with changes for one run."""
+    def _core(
+        self, changes: Iterable[tuple[str, Any]] = (), method: Any = None, isolation: str | None = None
+    ) -> _costep.Core:
+        """The loaded system, with changes for one run; its FMUs get processes of their own by ``process`` or ``sandbox``."""
         recipe = self._recipe
         more = [[path, value_text(value)] for path, value in changes]
         if more:
             recipe = {**recipe, "changes": recipe["changes"] + more}
         text = json.dumps(recipe)
         # Objects of Python are part of it; holding them keeps their numbers from being used again.
-        key = (text, tuple(self._code.items()), method, isolate)
+        key = (text, tuple(self._code.items()), method, isolation)
         if self._cached is None or self._cached[0] != key:
-            self._cached = (key, _costep.Core(text, self._code, method, isolate))
+            self._cached = (key, _costep.Core(text, self._code, method, isolation))
         return self._cached[1]
 
     def _calls_python(self, method: Any = None) -> bool:

@@ -7,9 +7,10 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Union
 
+from ._errors import misuse
 from ._program import Card, call
-from ._settings import flags
-from ._text import PathLike, Time, value_text
+from ._settings import flags, set_flags
+from ._text import PathLike, full_path, items, path, value_text
 
 if TYPE_CHECKING:
     import pandas
@@ -32,7 +33,13 @@ class Study(Card):
         import pandas
 
         names = (os.path.join(self.folder, name) for name in ("map.parquet", "rows.parquet"))
-        return pandas.read_parquet(next(name for name in names if os.path.exists(name)))
+        file = next((name for name in names if os.path.exists(name)), None)
+        if file is None:
+            raise misuse(
+                f"the rows are not in `{self.folder}` any more",
+                "a temporary folder goes with its object, also when a copy is pickled: name one with `out=`",
+            )
+        return pandas.read_parquet(file)
 
     def __reduce__(self) -> Any:
         return Study, (self.title, dict(self), self.folder)
@@ -41,7 +48,7 @@ class Study(Card):
 def study(title: str, out: PathLike | None, make: Callable[[str], dict[str, Any]]) -> Study:
     """Has runs done in a folder, which is a temporary one if none is named."""
     if out is not None:
-        return Study(title, make(os.fspath(out)), os.path.abspath(out))
+        return Study(title, make(path(out)), full_path(out))
     keeper = tempfile.TemporaryDirectory(prefix="costep-")
     return Study(title, make(keeper.name), keeper.name, keeper)
 
@@ -52,18 +59,7 @@ def levels_text(levels: Levels) -> str:
     >>> levels_text([1e3, 1e4]), levels_text("1..3:3"), levels_text(["1 ms", "2 ms"])
     ('1000.0,10000.0', '1..3:3', '1 ms,2 ms')
     """
-    return levels if isinstance(levels, str) else ",".join(value_text(level) for level in levels)
-
-
-def steps_text(steps: str | Sequence[Time]) -> str:
-    """Steps as a command line has them; numbers are seconds.
-
-    >>> steps_text([0.001, "2 ms"])
-    '0.001s,2 ms'
-    """
-    if isinstance(steps, str):
-        return steps
-    return ",".join(step if isinstance(step, str) else value_text(float(step)) + "s" for step in steps)
+    return levels if isinstance(levels, str) else ",".join(value_text(level) for level in items(levels, "levels"))
 
 
 def doe(
@@ -74,11 +70,14 @@ def doe(
     report: PathLike | None = None,
     jobs: int | None = None,
     fresh: bool = False,
+    shard: str | None = None,
+    merge: Sequence[PathLike] | None = None,
 ) -> Study:
     """Runs a full factorial plan and says what each factor and each pair of them does to the error.
 
     ``plan`` is a file, or the name of one that comes with costep. ``out`` is a folder for rows, figures and the optimal
-    set, from which an interrupted plan goes on; ``report`` a page (HTML) about all of it.
+    set, from which an interrupted plan goes on; ``report`` a page (HTML) about all of it. ``shard="2/4"`` does a part of the runs,
+    for batch systems; ``merge`` takes the rows of all shards from their folders, and does none.
 
     >>> import costep
     >>> _ = open("plan.toml", "w").write('''
@@ -95,9 +94,6 @@ def doe(
     >>> found["optimum"]["method"]["value"]
     'predictive'
     """
-    words = flags(report=None if report is None else os.fspath(report), jobs=jobs)
-    words += ["--fresh"] if fresh else []
-    for name, value in (set or {}).items():
-        words += ["--set", f"{name}={value_text(value)}"]
-    text = os.fspath(plan)
-    return study(text, out, lambda folder: call("doe", text, "--out", folder, *words))
+    options = flags(report=report, jobs=jobs, fresh=fresh, shard=shard) + set_flags(set)
+    words = [plan] if merge is None else ["merge", plan, *items(merge, "folders of shards")]
+    return study(path(plan), out, lambda folder: call("doe", *words, options=[*options, f"--out={folder}"]))

@@ -17,7 +17,8 @@ from ._errors import misuse, read_json
 from ._result import Result
 from ._settings import run_settings, settings_of
 from ._system import System
-from ._text import PathLike, items, value_text
+from ._text import PathLike, integer, items, pairs, value_text
+from ._text import path as text_path
 
 if TYPE_CHECKING:
     import pandas
@@ -106,6 +107,13 @@ def sweep(
     >>> [(row["ck"], row["step"], row["verdict"]) for row in table]
     [(100000.0, '1 ms', 'stable'), (100000.0, '5 ms', 'stable'), (200000.0, '1 ms', 'stable'), (200000.0, '5 ms', 'stable')]
     """
+    if not isinstance(system, System):
+        raise misuse(f"{type(system).__name__} is no system", "give a `costep.System`")
+    for what, function in (("measure", measure), ("on_row", on_row)):
+        if function is not None and not callable(function):
+            raise misuse(f"`{what}={function!r}` cannot be called", "give a function, or leave it out")
+    workers = None if workers is None else integer(workers, "`workers`", 1)
+    runs_per_task = None if runs_per_task is None else integer(runs_per_task, "`runs_per_task`", 1)
     points = _points(grid)
     settings = run_settings(reference, verify, None, time_limit, None, True)
     store = _Store(resume, system, points, settings)
@@ -155,7 +163,7 @@ def _points(grid: Grid) -> list[dict[str, Any]]:
             for name, values in grid.items()
         ]
         return [dict(zip(names, chosen)) for chosen in itertools.product(*values)]
-    return [dict(point) for point in grid]
+    return [pairs(point, "combinations") for point in items(grid, "combinations")]
 
 
 def _method_object(point: Mapping[str, Any]) -> bool:
@@ -171,7 +179,7 @@ def _plain(value: Any) -> Any:
 def _recipe(system: System, point: Mapping[str, Any]) -> dict[str, Any]:
     """The system with the values of a point."""
     stop, step, method, models, solver = (point.get(name) for name in SETTINGS)
-    _, changes = settings_of(stop, step, method, models, solver, None)
+    _, changes = settings_of(stop, step, method, models, solver)
     own = [[name, value_text(value)] for name, value in point.items() if name not in SETTINGS]
     more = own + [[path, value_text(value)] for path, value in changes]
     return {**system._recipe, "changes": system._recipe["changes"] + more}
@@ -185,7 +193,8 @@ def _row(point: Mapping[str, Any], report: dict[str, Any], result: Result | None
     row["error"] = None if estimate is None else estimate["value"]
     row["failure"] = None if failure is None else f"{failure.get('code')}: {failure.get('message')}"
     if measure is not None and result is not None and failure is None:
-        row.update({name: _plain(value) for name, value in measure(result).items()})
+        measured = pairs(measure(result), "what `measure` gives")
+        row.update({name: _plain(value) for name, value in measured.items()})
     return row
 
 
@@ -228,7 +237,9 @@ class _Job:
                 from ._parts import MethodCalls
 
                 method = MethodCalls.of(method)
-            core = _costep.Core(json.dumps(recipe), self.system._code, method, bool(self.system._code))
+            # FMUs beside code of Python have no second process to run in.
+            isolation = "process" if self.system._calls_python(method) else None
+            core = _costep.Core(json.dumps(recipe), self.system._code, method, isolation)
             text, columns, _ = core.run(self.settings, None)
             report = read_json(text)
             return index, _row(point, report, Result(report, columns), self.measure), report.get("wall_s")
@@ -332,17 +343,23 @@ class _Store:
             return
         wanted = json.dumps([system._recipe, [{n: _plain(v) for n, v in point.items()} for point in points], settings])
         head = hashlib.sha256(wanted.encode()).hexdigest()
-        if os.path.exists(path):
-            self._read(path, head)
-        self.file = open(path, "a", encoding="utf-8")
+        file = text_path(path)
+        if os.path.isdir(file):
+            raise misuse(f"`{file}` is a folder, not a file for rows", "name a file: `sweep.jsonl`", "E0201")
+        if os.path.exists(file):
+            self._read(file, head)
+        try:
+            self.file = open(file, "a", encoding="utf-8")
+        except OSError as cause:
+            raise misuse(f"`{file}` cannot be written: {cause}", "name a file in a folder that is there", "E0201") from cause
         if self.file.tell() == 0:
             self._write(head)
 
-    def _read(self, path: PathLike, head: str) -> None:
-        with open(path, encoding="utf-8") as file:
+    def _read(self, path: str, head: str) -> None:
+        with open(path, encoding="utf-8", errors="replace") as file:
             lines = file.read().splitlines()
-        if lines and json.loads(lines[0]) != head:
-            raise misuse(f"`{os.fspath(path)}` holds the rows of another sweep", "name another file, or remove it")
+        if lines and lines[0] != json.dumps(head):
+            raise misuse(f"`{path}` holds the rows of another sweep", "name another file, or remove it")
         for line in lines[1:]:
             try:
                 index, row, wall = json.loads(line)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -17,7 +18,7 @@ from ._progress import Progress, teller
 from ._result import Result
 from ._settings import external, run_settings, settings_of, shape_of
 from ._simulation import Simulation
-from ._text import PathLike, Time, items, number, seconds, value_text
+from ._text import PathLike, Time, Times, full_path, items, lengths, number, pairs, value_text
 from ._text import name as name_text
 
 FMU = ".fmu"
@@ -45,8 +46,8 @@ class System(Analysis):
         if "\0" not in text and os.path.exists(text):
             text = os.path.abspath(text)
         self._begin(source=text, allow_outside=allow_outside)
-        for path, value in (set or {}).items():
-            self._change(path, value)
+        for key, value in pairs(set, "`set`").items():
+            self._change(key, value)
         # Mistakes are told here, not by whoever uses it first.
         self._core()
 
@@ -79,7 +80,7 @@ class System(Analysis):
         'stable'
         """
         system = cls.__new__(cls)
-        system._begin(name=name)
+        system._begin(name=name_text(name, "the name of a system"))
         for part, what in parts.items():
             system.add(part, what)
         return system
@@ -88,7 +89,7 @@ class System(Analysis):
     def from_toml(cls, text: str, folder: PathLike = ".") -> System:
         """The text of a project file; names of files in it are relative to ``folder``."""
         system = cls.__new__(cls)
-        system._begin(text=text, folder=os.path.abspath(folder))
+        system._begin(text=name_text(text, "a project"), folder=full_path(folder, "a folder"))
         system._core()
         return system
 
@@ -171,8 +172,8 @@ class System(Analysis):
 
     def set(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> System:
         """Changes parameters or any key of the project, as ``--set`` does: ``rig.set({"step.size": "1 ms"}, ck=2e5)``."""
-        for path, value in {**(values or {}), **more}.items():
-            self._change(path, value)
+        for key, value in {**pairs(values, "changes"), **more}.items():
+            self._change(key, value)
         return self
 
     def _change(self, path: str, value: Any) -> None:
@@ -202,22 +203,28 @@ class System(Analysis):
         models: str | None = None,
         solver: str | None = None,
         threads: int | None = None,
+        tolerance: float | None = None,
+        control: str | None = None,
+        schedule: str | None = None,
         reference: str = "auto",
         verify: bool | None = None,
         record: PathLike | None = None,
+        checkpoint: Time | None = None,
         time_limit: Time | None = None,
         memory_limit: int | None = None,
         supervise: bool = True,
+        sandbox: bool = False,
         progress: Progress = None,
         check: bool = True,
     ) -> Result:
         """Runs it to its end and judges it.
 
         ``method`` is a coupling method with its options, ``"nepce:alpha=0.5"``, or an object with ``extrapolate``.
-        ``reference`` is what errors are measured against: ``auto``, ``none``, ``same``, a solver such as
-        ``dopri5:1e-10``, or ``step``; ``verify`` whether a run without one is repeated at half its step.
-        ``record`` is a folder for a recording. FMUs run in a second process unless ``supervise`` is false.
-        A run that ends with an error raises it, with what there is of the run as its ``result``; ``check=False`` gives
+        With a ``tolerance`` steps vary, by the error that ``control`` names. ``schedule`` is the order of stepping:
+        ``parallel``, ``sequential:s2,s1``. ``reference`` is what errors are measured against: ``auto``, ``none``, ``same``,
+        a solver such as ``dopri5:1e-10``, or ``step``; ``verify`` whether a run without one is repeated at half its step.
+        ``record`` is a folder for a recording, with a ``checkpoint`` after every such wall time. FMUs run in a second process
+        unless ``supervise`` is false; ``sandbox`` confines each in a process of its own. A run that ends with an error raises it, with what there is of the run as its ``result``; ``check=False`` gives
         that result instead.
 
         >>> import costep
@@ -225,9 +232,9 @@ class System(Analysis):
         >>> rig.run(step="5 ms", method="zoh", progress=False).verdict
         'unstable'
         """
-        method, changes = settings_of(stop, step, method, models, solver, threads)
-        core = self._core(changes, method, isolate=supervise and self._calls_python(method))
-        settings = run_settings(reference, verify, record, time_limit, memory_limit, supervise)
+        method, changes = settings_of(stop, step, method, models, solver, threads, tolerance, control, schedule)
+        core = self._core(changes, method, _isolation(supervise and self._calls_python(method), sandbox))
+        settings = run_settings(reference, verify, record, time_limit, memory_limit, supervise, checkpoint)
         facts = read_json(core.facts())
         tell, bar = teller(progress, facts["start"], facts["stop"])
         try:
@@ -255,12 +262,17 @@ class System(Analysis):
         models: str | None = None,
         solver: str | None = None,
         threads: int | None = None,
+        tolerance: float | None = None,
+        control: str | None = None,
+        schedule: str | None = None,
         reference: str = "none",
         record: PathLike | None = None,
+        checkpoint: Time | None = None,
         isolate: bool = True,
+        sandbox: bool = False,
     ) -> Simulation:
         """Starts a run that is taken step by step. FMUs get processes of their own unless ``isolate`` is false: then
-        steps are as fast as they can be, but an FMU that crashes takes Python along.
+        steps are as fast as they can be, but an FMU that crashes takes Python along. Settings are those of :meth:`run`.
 
         >>> import costep
         >>> with costep.System("dual-mass").start(step="1 ms") as sim:
@@ -269,41 +281,53 @@ class System(Analysis):
         ...     round(sim.time, 6)
         0.01
         """
-        method, changes = settings_of(stop, step, method, models, solver, threads)
-        core = self._core(changes, method, isolate=isolate)
-        settings = run_settings(reference, False, record, None, None, False)
+        method, changes = settings_of(stop, step, method, models, solver, threads, tolerance, control, schedule)
+        core = self._core(changes, method, _isolation(isolate, sandbox))
+        settings = run_settings(reference, False, record, None, None, False, checkpoint)
         return Simulation(core, core.start(settings))
 
     def compare(
         self,
         methods: Sequence[str] = (),
-        steps: Sequence[Time] = (),
+        steps: Times = (),
         *,
         stop: Time | None = None,
         models: str | None = None,
         solver: str | None = None,
+        tolerance: float | None = None,
+        control: str | None = None,
+        schedule: str | None = None,
         reference: str = "same",
+        record: PathLike | None = None,
         supervise: bool = True,
+        sandbox: bool = False,
         progress: Progress = None,
     ) -> Comparison:
-        """Runs it with several methods (all of them if none is named) and steps, and measures all runs.
+        """Runs it with several methods (all that are possible if none is named) and steps, and measures all runs. ``record`` is a
+        folder for a recording of every run, which its row names. Other settings are those of :meth:`run`.
 
         >>> import costep
         >>> table = costep.System("dual-mass").compare(methods=["zoh", "auto"], steps=["5 ms"], progress=False)
         >>> [(row["method"], row["verdict"]) for row in table]
         [('zoh', 'unstable'), ('auto', 'stable')]
         """
-        _, changes = settings_of(stop, None, None, models, solver, None)
-        core = self._core(changes)
-        methods = items(methods, "methods")
-        lengths = [seconds(step) for step in items(steps, "steps")]
+        methods, spans = items(methods, "methods"), lengths(steps, "steps")
+        if tolerance is not None and spans:
+            raise misuse("with a tolerance the steps vary", "give `steps` or a `tolerance`, not both")
+        _, changes = settings_of(
+            stop, None, None, models, solver, tolerance=tolerance, control=control, schedule=schedule
+        )
+        changes += [("step.size", spans[0])] if spans else []
+        core = self._core(changes, None, _isolation(supervise and bool(self._code), sandbox))
         settings = {
-            "methods": list(methods),
-            "steps": lengths,
-            "reference": reference,
-            "supervise": supervise,
+            "methods": [name_text(method, "a method") for method in methods],
+            "steps": spans,
+            "reference": name_text(reference, "a reference"),
+            "has_models": models is not None,
+            "record": None if record is None else full_path(record, "`record`"),
+            "supervise": bool(supervise),
         }
-        runs = max(len(methods), 1) * max(len(lengths), 1)
+        runs = max(len(methods), 1) * max(len(spans), 1)
         tell, bar = teller(progress, 0.0, float(runs)) if methods else (None, None)
         by_runs = None if tell is None else lambda done, _time: tell(done, float(done))
         try:
@@ -321,8 +345,19 @@ class System(Analysis):
 
     # Inside.
 
+    def __copy__(self) -> System:
+        """One that can be changed without the other; parts in Python are the same objects."""
+        other = type(self).__new__(type(self))
+        other.__setstate__({"recipe": copy.deepcopy(self._recipe), "code": dict(self._code)})
+        return other
+
     def __getstate__(self) -> dict[str, Any]:
         return {"recipe": self._recipe, "code": self._code}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._recipe, self._code, self._cached = state["recipe"], state["code"], None
+
+
+def _isolation(is_apart: bool, sandbox: bool) -> str | None:
+    """In which processes FMUs run."""
+    return "sandbox" if sandbox else ("process" if is_apart else None)

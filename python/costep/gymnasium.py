@@ -98,9 +98,7 @@ class Env(Base):
         super().reset(seed=seed)
         changes = (options or {}).get("set")
         if changes:
-            self.system = copy.copy(self.system)
-            self.system._recipe = {**self.system._recipe, "changes": list(self.system._recipe["changes"])}
-            self.system.set(changes)
+            self.system = copy.copy(self.system).set(changes)
             self.close()
         if self._simulation is not None and self._start is not None:
             self._simulation.restore(self._start)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pathlib
 import signal
@@ -9,11 +10,13 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 
 import costep
 import numpy as np
 import pytest
 from costep import _progress
+from costep._settings import run_settings
 from IPython.display import HTML
 
 
@@ -87,6 +90,40 @@ def test_ctrl_c_leaves_a_recording_that_can_be_read(fmus: pathlib.Path, tmp_path
     assert len(recorded) > 1000 and {"s1.x", "s1.v", "s2.F"} <= set(recorded.names)
 
 
+HANGING = {
+    "run": 'rig.run(stop=1, step="1 ms", method="zoh", record="there", progress=False)',
+    "start": 'rig.start(stop=1, step="1 ms", method="zoh").run_until(1.0)',
+    # In the reference, which may fail without ending the run.
+    "code": 'busy.run(stop=1e5, step="1 ms", progress=False)',
+}
+
+
+@pytest.mark.parametrize("what", HANGING)
+def test_ctrl_c_ends_what_never_ends(faulty: Callable[[str], pathlib.Path], tmp_path: pathlib.Path, what: str) -> None:
+    script = f"""
+import costep, os, signal, sys, threading
+class Lag:
+    inputs, outputs, x0 = ["u"], ["y"], [1.0]
+    def derivatives(self, t, x, u):
+        return [-x[0] + u[0]]
+    def output(self, t, x, u):
+        return x
+rig, busy = costep.System.new(bad=sys.argv[1]), costep.System.new(a=Lag)
+busy.drive("a.u", 0.0)
+threading.Timer(0.7, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    {HANGING[what]}
+except KeyboardInterrupt:
+    print("stopped")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script, faulty("HANG")], capture_output=True, text=True, timeout=60, cwd=tmp_path
+    )
+    assert done.stdout == "stopped\n", done.stderr
+    if what == "run":
+        assert len(costep.load(tmp_path / "there")) == 51
+
+
 def test_a_run_that_was_stopped_goes_on() -> None:
     class Enough(Exception):
         pass
@@ -151,6 +188,21 @@ def test_a_forked_process_cannot_use_what_its_parent_started(pair: costep.System
     sim.step()
     assert sim.number == 2
     sim.close()
+
+
+def test_a_forked_process_does_not_wait_for_rows_of_its_parent() -> None:
+    recipe = json.dumps(costep.System("dual-mass")._recipe)
+    pool = costep._costep.Pool([recipe], run_settings("none", False, None, None, None, True), 1, False)
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            next(pool)
+        except costep.Error as error:
+            code = 0 if error.code == "E0622" and "fork" in error.message else 2
+        os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert [row[0] for row in pool] == [0]
 
 
 def test_one_thread_at_a_time() -> None:

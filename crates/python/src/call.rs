@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use costep::{Code, Error};
+use costep::{Cancel, Code, Error};
+use pyo3::exceptions::PyException;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFloat, PyList, PySlice, PyTuple};
@@ -13,7 +14,14 @@ use crate::columns::array_interface;
 /// The first failure of Python code in a run, with the exception if there was one. Equations cannot give errors: this
 /// is where theirs go.
 #[derive(Clone, Default)]
-pub(crate) struct Failure(Arc<Mutex<Option<Failed>>>);
+pub(crate) struct Failure(Arc<Mutex<Kept>>);
+
+#[derive(Default)]
+struct Kept {
+    failed: Option<Failed>,
+    /// What ends the work.
+    cancel: Option<Cancel>,
+}
 
 /// An error, and the exception behind it.
 pub(crate) struct Failed {
@@ -22,13 +30,24 @@ pub(crate) struct Failed {
 }
 
 impl Failure {
-    fn keep(&self, failed: Failed) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failed);
+    /// Keeps a failure. Exceptions that are no errors, Ctrl-C for one, end the work, whatever it makes of failures.
+    fn keep(&self, py: Python<'_>, failed: Failed) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_error = |raised: &PyErr| raised.is_instance_of::<PyException>(py);
+        if let (Some(cancel), Some(false)) = (&kept.cancel, failed.exception.as_ref().map(is_error)) {
+            cancel.raise();
+        }
+        kept.failed.get_or_insert(failed);
+    }
+
+    /// Says what ends the work that is about to begin.
+    pub(crate) fn ends(&self, cancel: &Cancel) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).cancel = Some(cancel.clone());
     }
 
     /// Gives and forgets it.
     pub(crate) fn take(&self) -> Option<Failed> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).failed.take()
     }
 }
 
@@ -165,13 +184,13 @@ impl Function {
         // What the function itself does with costep may go wrong too.
         if is_shape && value.is_instance_of::<crate::errors::Error>() {
             let error = Error::new(Code::PythonShape, text_of("message").unwrap_or_default());
-            self.failure.keep(Failed { error: error.clone(), exception: None });
+            self.failure.keep(py, Failed { error: error.clone(), exception: None });
             return error;
         }
         let kind = value.get_type().qualname().map_or_else(|_| String::new(), |name| name.to_string());
         let message = format!("`{}` raised {kind}", self.name);
         let error = Error::new(Code::PythonFailed, message).because(value.to_string());
-        self.failure.keep(Failed { error: error.clone(), exception: Some(raised) });
+        self.failure.keep(py, Failed { error: error.clone(), exception: Some(raised) });
         error
     }
 }

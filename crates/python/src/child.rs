@@ -4,6 +4,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 use costep::{Cancel, Code, Error, Registry};
 use costep_fmu_file::PrivateFolder;
@@ -20,7 +21,7 @@ use crate::core::{Reply, compared, ran, solved};
 use crate::errors;
 use crate::recipe::{CodeParts, Recipe};
 use crate::settings::{CompareSettings, RunSettings};
-use crate::waiting::{Shown, Teller};
+use crate::waiting::{PATIENCE, Shown, Teller};
 
 /// The flag by which the other process is told its task.
 const TASK_FLAG: &str = "--task=";
@@ -42,6 +43,25 @@ impl Task {
     /// Work on a system, with what is known of its FMUs.
     pub(crate) fn new(recipe: Recipe, work: Work) -> Self {
         Self { recipe, work, trials: costep::found_trials() }
+    }
+}
+
+impl Task {
+    /// Gives FMUs that ended a comparison processes of their own; whether there is one that has none yet.
+    fn isolate_culprits(&mut self, ending: &Ending) -> bool {
+        let (Ending::Died { culprits, .. } | Ending::Exited { culprits, .. } | Ending::Hung { culprits, .. }) =
+            ending
+        else {
+            return false;
+        };
+        if !matches!(self.work, Work::Compare(_)) {
+            return false;
+        }
+        let changes = culprits.iter().map(|culprit| Recipe::isolated(&culprit.name, "process"));
+        let changes: Vec<_> = changes.filter(|change| !self.recipe.has(change)).collect();
+        let is_new = !changes.is_empty();
+        self.recipe = self.recipe.changed(changes);
+        is_new
     }
 }
 
@@ -118,7 +138,7 @@ fn done(folder: &Path) -> Result<Said, Error> {
     let (cancel, shown) = (Cancel::new(), Shown::default());
     let Reply { report, columns } = match &task.work {
         Work::Run(settings) => ran(&system, settings.run(&cancel), &shown)?,
-        Work::Compare(settings) => compared(&system, &settings.comparison(&cancel), &shown)?,
+        Work::Compare(settings) => compared(&system, &settings.comparison(&system, &cancel)?, &shown)?,
         Work::Solve(times, end) => solved(&system, times, *end)?,
     };
     let mut heads = Vec::new();
@@ -151,6 +171,9 @@ pub(crate) fn give(
         // The run itself was good to its end; only the second one was not.
         settings.verify = Some(false);
         answer = give_once(py, task, memory_limit, tell_again)?.1;
+    } else if is_fault && answer.interrupt.is_none() && task.isolate_culprits(&report.ending) {
+        // An FMU in a process of its own ends no more than its run.
+        return give(py, task, memory_limit, tell_again);
     }
     Ok(answer)
 }
@@ -167,13 +190,16 @@ fn give_once(
         let look = |steps, time| {
             let mut held = held();
             if held.1.is_none() {
-                held.1 = Python::attach(|py| held.0.look(py, steps, time)).err();
+                let raised = Python::attach(|py| held.0.look(py, steps, time)).err();
+                held.1 = raised.map(|raised| (raised, Instant::now()));
             }
         };
-        let stops = || u64::from(held().1.is_some());
+        // It is asked to stop first; an FMU whose step takes long or never ends is not waited for.
+        let stops = || held().1.as_ref().map_or(0, |(_, at)| 1 + u64::from(at.elapsed() > PATIENCE));
         give_to_child(task, &Watch { memory_limit, see: &look, ..watch(task, &stops) })
     });
     let (_, interrupt) = watching.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let interrupt = interrupt.map(|(raised, _)| raised);
     let (report, reply) = given.map_err(|error| errors::raise_json(&error))?;
     let lines = report.lines.clone();
     Ok((report, Answer { reply, interrupt, lines }))

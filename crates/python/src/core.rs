@@ -1,11 +1,16 @@
 //! A loaded system, as the package uses it.
 
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use costep::{Cancel, Comparison, ComparisonEvent, Error, Flow, Outcome, Registry, Run, System, head};
+use costep::{
+    Cancel, Comparison, ComparisonEvent, Error, Flow, Outcome, Project, Registry, Run, System, head,
+    unwritable,
+};
 use costep_core::Connection;
+use costep_project::Isolation;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
@@ -18,7 +23,7 @@ use crate::errors;
 use crate::recipe::{CodeParts, Recipe};
 use crate::settings::{CompareSettings, RunSettings};
 use crate::stepper::Stepper;
-use crate::waiting::{Shown, Teller, Waited, apart};
+use crate::waiting::{Shown, Teller, Waited, apart, taken_interrupt};
 
 /// Time between two looks for signals, and between two chances for other threads, of runs that call Python.
 const LOOK: Duration = Duration::from_millis(5);
@@ -36,6 +41,8 @@ pub(crate) struct Core {
     recipe: Recipe,
     pub(crate) system: System,
     has_fmus: bool,
+    /// All FMUs have processes of their own.
+    pub(crate) is_isolated: bool,
     /// Python code is called in runs, and where its exceptions are kept.
     pub(crate) failure: Option<Failure>,
     #[expect(dead_code, reason = "held, not read")]
@@ -47,14 +54,14 @@ type Ran = (String, Option<Columns>, Vec<String>);
 
 #[pymethods]
 impl Core {
-    /// Reads and checks a system. With `isolate` its FMUs get processes of their own.
+    /// Reads and checks a system. With `isolation`, `process` or `sandbox`, its FMUs get processes of their own.
     #[new]
     fn new(
         py: Python<'_>,
         recipe: &str,
         code: HashMap<String, Py<PyAny>>,
         method: Option<Py<PyAny>>,
-        isolate: bool,
+        isolation: Option<&str>,
     ) -> PyResult<Self> {
         let mut recipe = Recipe::read(recipe).map_err(errors::raise)?;
         let failure = Failure::default();
@@ -80,12 +87,16 @@ impl Core {
         let mut system = py.detach(|| load(&recipe)).map_err(|found| errors::raise_all(&found))?;
         let fmus = &system.project().given.fmus;
         let has_fmus = !fmus.is_empty();
-        if has_fmus && isolate {
-            let apart = fmus.iter().map(|fmu| (format!("fmu.{}.isolation", fmu.name), "process".to_owned()));
-            recipe = recipe.changed(apart.collect::<Vec<_>>());
+        if let (true, Some(isolation)) = (has_fmus, isolation) {
+            // Those that a project confines stay so.
+            let others = fmus.iter().filter(|fmu| fmu.isolation != Isolation::Sandbox);
+            let apart: Vec<_> = others.map(|fmu| Recipe::isolated(&fmu.name, isolation)).collect();
+            recipe = recipe.changed(apart);
             system = py.detach(|| load(&recipe)).map_err(|found| errors::raise_all(&found))?;
         }
-        Ok(Self { recipe, system, has_fmus, failure: calls_python.then_some(failure), method })
+        let is_isolated = has_fmus && isolation.is_some();
+        let failure = calls_python.then_some(failure);
+        Ok(Self { recipe, system, has_fmus, is_isolated, failure, method })
     }
 
     /// What it consists of, in JSON.
@@ -96,6 +107,11 @@ impl Core {
     /// The project as text.
     fn to_toml(&self) -> String {
         self.system.to_toml()
+    }
+
+    /// Writes it as a project into a folder, with FMUs that were unpacked for it alone, and gives the path of its file.
+    fn save(&self, py: Python<'_>, folder: PathBuf) -> PyResult<PathBuf> {
+        py.detach(|| saved(self.system.project().clone(), &folder)).map_err(errors::raise)
     }
 
     /// Its block diagram as SVG.
@@ -114,6 +130,7 @@ impl Core {
         let run = settings.run(&cancel);
         match &self.failure {
             Some(failure) => {
+                failure.ends(&cancel);
                 let waited = self.run_here(py, run, Teller::new(tell), &cancel);
                 self.finished(py, waited, failure.take())
             }
@@ -132,14 +149,10 @@ impl Core {
             return self.elsewhere(py, Work::Compare(settings), None, tell);
         }
         let cancel = Cancel::new();
-        let comparison = settings.comparison(&cancel);
-        if let Some(failure) = &self.failure {
-            let outcome = Some(compared(&self.system, &comparison, &Shown::default()));
-            return self.finished(py, Waited { outcome, interrupt: None }, failure.take());
-        }
-        let system = self.system.clone();
-        let work = move |shown: Arc<Shown>| compared(&system, &comparison, &shown);
-        self.finished(py, apart(py, Teller::new(tell), &cancel, work)?, None)
+        let (system, own) = (self.system.clone(), cancel.clone());
+        let work = move |shown: Arc<Shown>| compared(&system, &settings.comparison(&system, &own)?, &shown);
+        let waited = apart(py, Teller::new(tell), &cancel, work)?;
+        self.finished(py, waited, self.failure.as_ref().and_then(Failure::take))
     }
 
     /// The monolithic solution up to `end` or, for FMUs, that at a much smaller step.
@@ -147,13 +160,9 @@ impl Core {
         if self.has_fmus && self.failure.is_none() {
             return self.elsewhere(py, Work::Solve(times, end), None, None);
         }
-        if let Some(failure) = &self.failure {
-            let outcome = Some(solved(&self.system, &times, end));
-            return self.finished(py, Waited { outcome, interrupt: None }, failure.take());
-        }
         let system = self.system.clone();
         let waited = apart(py, Teller::new(None), &Cancel::new(), move |_| solved(&system, &times, end))?;
-        self.finished(py, waited, None)
+        self.finished(py, waited, self.failure.as_ref().and_then(Failure::take))
     }
 
     /// Starts a run that is taken step by step.
@@ -164,6 +173,14 @@ impl Core {
 }
 
 impl Core {
+    /// An error with the exception of Python code behind it.
+    pub(crate) fn raised(&self, py: Python<'_>, error: Error) -> PyErr {
+        match self.failure.as_ref().and_then(Failure::take) {
+            Some(failed) => errors::raise_because(py, failed, &error),
+            None => errors::raise(error),
+        }
+    }
+
     fn elsewhere(
         &self,
         py: Python<'_>,
@@ -178,7 +195,9 @@ impl Core {
         let given = child::give(py, &mut Task::new(self.recipe.clone(), work), memory_limit, tell)?;
         let reply = given.reply.or_else(|errors| match &errors[..] {
             // The process ended in the middle of a run: what is recorded counts.
-            [error] if error["place"]["time"].is_number() => {
+            [error]
+                if error["place"]["time"].is_number() || given.interrupt.is_some() && record.is_some() =>
+            {
                 let recorded =
                     record.and_then(|folder| Columns::recorded(&folder.join(costep::RECORDING)).ok());
                 let columns = recorded.unwrap_or_else(|| Columns::empty(&self.system));
@@ -187,7 +206,10 @@ impl Core {
             }
             errors => Err(errors::raise_json(errors)),
         });
-        answer(py, reply?, given.interrupt, given.lines)
+        match (reply, given.interrupt) {
+            (Err(_), Some(interrupt)) => Err(interrupt),
+            (reply, interrupt) => answer(py, reply?, interrupt, given.lines),
+        }
     }
 
     /// Runs it on this thread, which holds the lock of the interpreter: parts are called at the price of a call.
@@ -224,6 +246,7 @@ impl Core {
         failed: Option<Failed>,
     ) -> PyResult<Ran> {
         let Waited { outcome, interrupt } = waited;
+        let interrupt = interrupt.or_else(taken_interrupt);
         match outcome {
             Some(outcome) => self.told(py, outcome, interrupt, failed),
             None => Err(interrupt.unwrap_or_else(|| errors::misuse("nothing came of it", "report this"))),
@@ -322,9 +345,17 @@ pub(crate) fn compared(system: &System, comparison: &Comparison, shown: &Shown) 
     for (run, report) in runs.iter_mut().zip(&found.reports) {
         run["error"] = json!(report.error.as_ref().map(errors::to_json));
     }
+    for (run, file) in runs.iter_mut().zip(&found.recordings) {
+        run["recording"] = json!(file.display().to_string());
+    }
     object.insert("runs".into(), json!(runs));
     let warnings: Vec<Value> = found.warnings.iter().map(errors::to_json).collect();
     object.insert("warnings".into(), json!(warnings));
+    let left_out = found.not_possible.iter();
+    let left_out: Vec<Value> = left_out
+        .map(|(method, error)| json!({ "method": method, "error": errors::to_json(error) }))
+        .collect();
+    object.insert("not_possible".into(), json!(left_out));
     object.insert("stopped".into(), json!(found.stopped.as_ref().map(errors::to_json)));
     Ok(Reply { report: Value::Object(object), columns: None })
 }
@@ -334,6 +365,15 @@ pub(crate) fn solved(system: &System, times: &[f64], end: f64) -> Result<Reply, 
     let solution = system.solution(times, end)?;
     let report = json!({ "name": solution.name, "what": solution.what });
     Ok(Reply { report, columns: Some(Columns::solved(&solution, &system.outputs())) })
+}
+
+/// Writes a project as a file of its own, which names files from where it is.
+fn saved(mut project: Project, folder: &Path) -> Result<PathBuf, Error> {
+    std::fs::create_dir_all(folder).map_err(|cause| unwritable(folder, &cause))?;
+    project.keep_fmus_in(folder)?;
+    let file = folder.join("system.toml");
+    std::fs::write(&file, project.to_toml_in(folder)).map_err(|cause| unwritable(&file, &cause))?;
+    Ok(file)
 }
 
 /// What a system consists of.

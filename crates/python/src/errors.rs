@@ -2,6 +2,7 @@
 
 use costep::{Code, Errors, error_to_json};
 use pyo3::prelude::*;
+use pyo3::types::{PyTuple, PyType};
 use serde_json::{Value, json};
 
 use crate::call::Failed;
@@ -12,6 +13,19 @@ pyo3::create_exception!(
     pyo3::exceptions::PyException,
     "What went wrong, with `code`, `message`, `place`, `cause` and `hint`; `errors` has all mistakes of a system."
 );
+
+/// The class of exceptions: those that others make have its attributes too.
+pub(crate) fn class(py: Python<'_>) -> PyResult<Bound<'_, PyType>> {
+    let class = py.get_type::<Error>();
+    for attribute in ["code", "message", "hint"] {
+        class.setattr(attribute, "")?;
+    }
+    for attribute in ["place", "cause", "result"] {
+        class.setattr(attribute, py.None())?;
+    }
+    class.setattr("errors", PyTuple::empty(py))?;
+    Ok(class)
+}
 
 /// An error as the package knows it: that of the JSON contract, and its text.
 pub(crate) fn to_json(error: &costep::Error) -> Value {

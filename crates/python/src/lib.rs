@@ -10,8 +10,8 @@
 //! | `columns` | results, read by numpy and Arrow without a copy |
 //! | `stepper` | a run step by step |
 //! | `pool` | many runs on all cores |
-//! | `analysis` | checks, models and advice of systems with parts in Python |
-//! | `pages` | results, comparisons and stability as HTML |
+//! | `analysis` | checks, models, stability and advice of systems with parts in Python |
+//! | `pages` | results and comparisons as HTML |
 //! | `code_part`, `code_method`, `call` | parts and coupling methods that are written in Python |
 //! | `errors` | errors as exceptions |
 //!
@@ -69,6 +69,12 @@ fn parse_time(text: &str) -> PyResult<f64> {
     costep_core::quantity::parse_time(text).map_err(errors::raise)
 }
 
+/// Times as a list or a range, `1ms..5ms:5`, in seconds.
+#[pyfunction]
+fn parse_times(text: &str) -> PyResult<Vec<f64>> {
+    costep::parse_times(text).map_err(errors::raise)
+}
+
 /// A time in seconds as short text: `5 ms`.
 #[pyfunction]
 fn format_time(seconds: f64) -> String {
@@ -79,7 +85,7 @@ fn format_time(seconds: f64) -> String {
 #[pymodule]
 fn _costep(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    module.add("Error", module.py().get_type::<errors::Error>())?;
+    module.add("Error", errors::class(module.py())?)?;
     module.add_class::<core::Core>()?;
     module.add_class::<columns::Columns>()?;
     module.add_class::<columns::Memory>()?;
@@ -89,13 +95,16 @@ fn _costep(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(main, module)?)?;
     module.add_function(wrap_pyfunction!(launched_by, module)?)?;
     module.add_function(wrap_pyfunction!(parse_time, module)?)?;
+    module.add_function(wrap_pyfunction!(parse_times, module)?)?;
     module.add_function(wrap_pyfunction!(format_time, module)?)?;
     module.add_function(wrap_pyfunction!(columns::read_recording, module)?)?;
     module.add_function(wrap_pyfunction!(pages::run_page, module)?)?;
     module.add_function(wrap_pyfunction!(pages::comparison_page, module)?)?;
-    module.add_function(wrap_pyfunction!(pages::stability, module)?)?;
+    module.add_function(wrap_pyfunction!(analysis::stability, module)?)?;
     module.add_function(wrap_pyfunction!(analysis::check, module)?)?;
+    module.add_function(wrap_pyfunction!(analysis::export_ssp, module)?)?;
     module.add_function(wrap_pyfunction!(analysis::identify, module)?)?;
     module.add_function(wrap_pyfunction!(analysis::advise, module)?)?;
+    module.add_function(wrap_pyfunction!(waiting::heed_signals, module)?)?;
     module.add_function(wrap_pyfunction!(stepper::forked, module)?)
 }

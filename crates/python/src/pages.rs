@@ -1,12 +1,11 @@
-//! Pages about results and stability: those that the program writes.
+//! Pages about results: those that the program writes.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use costep::pages::{ComparedRun, ComparisonPage, RecordedRun, Signal, Signals, StabilityPage, write_page};
-use costep::{Code, Error, Solution, StabilityQuestion, System};
+use costep::pages::{ComparedRun, ComparisonPage, RecordedRun, Signal, Signals};
+use costep::{Code, Error, Solution, System};
 use pyo3::prelude::*;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::columns::Columns;
 use crate::core::{Core, read};
@@ -60,69 +59,18 @@ fn signals(columns: &Columns, system: Option<&System>) -> Signals {
     Signals { outputs, span, rows: columns.rows() as u64, ..Signals::default() }
 }
 
-/// The page of a comparison, without signals: they are not kept.
+/// The page of a comparison; with signals if they were recorded.
 #[pyfunction]
 pub(crate) fn comparison_page(report: &str, core: &Bound<'_, Core>) -> PyResult<String> {
     let mut report: Value = read(report)?;
     let runs = report["runs"].as_array_mut().map(std::mem::take).unwrap_or_default();
-    let runs: Vec<ComparedRun> =
-        runs.into_iter().map(|outcome| ComparedRun { outcome, signals: None }).collect();
+    let run = |outcome: Value| {
+        let file = outcome["recording"].as_str().map(Path::new);
+        ComparedRun { signals: file.and_then(ComparedRun::read_signals), outcome }
+    };
+    let runs: Vec<ComparedRun> = runs.into_iter().map(run).collect();
     let system = &core.get().system;
     Ok(ComparisonPage { system, runs: &runs, reference: None, command: &Value::Null }.page().to_html())
-}
-
-/// How stability is judged.
-#[derive(Deserialize)]
-struct StabilitySettings {
-    /// In s; none stands for those around the step of the system.
-    steps: Vec<f64>,
-    at: Option<f64>,
-    by_models: bool,
-    /// A page to write.
-    report: Option<PathBuf>,
-    /// Methods on it, as a list; nothing stands for all.
-    methods: Option<String>,
-}
-
-/// Judges the stability of a system over several steps, in JSON as the program prints it.
-#[pyfunction]
-pub(crate) fn stability(py: Python<'_>, core: &Bound<'_, Core>, settings: &str) -> PyResult<String> {
-    let (settings, system): (StabilitySettings, _) = (read(settings)?, &core.get().system);
-    let mut question = StabilityQuestion::around(system.project().equal_step());
-    if !settings.steps.is_empty() {
-        question.steps = settings.steps;
-        question.steps.sort_by(f64::total_cmp);
-    }
-    (question.at, question.by_models) = (settings.at, settings.by_models);
-    let mut interrupt = None;
-    let mut heed = |_: Option<f64>| {
-        py.check_signals().map_err(|raised| {
-            interrupt = Some(raised);
-            Error::new(Code::Stopped, "interrupted")
-        })
-    };
-    let outcome =
-        judged(system, &question, settings.report.as_deref(), settings.methods.as_deref(), &mut heed);
-    match (outcome, interrupt) {
-        (_, Some(interrupt)) => Err(interrupt),
-        (outcome, None) => outcome.map(|found| found.to_string()).map_err(errors::raise),
-    }
-}
-
-fn judged(
-    system: &System,
-    question: &StabilityQuestion,
-    report: Option<&Path>,
-    methods: Option<&str>,
-    heed: &mut dyn FnMut(Option<f64>) -> Result<(), Error>,
-) -> Result<Value, Error> {
-    let study = system.stability_study(question, heed)?;
-    if let Some(file) = report {
-        let curves = system.radius_curves(question, &system.methods_beside(methods)?, heed)?;
-        let page = StabilityPage { system, study: &study, curves: &curves, command: &json!(null) };
-        write_page(file, &page.page())?;
-    }
-    study.to_json(system)
 }
 
 impl Columns {

@@ -14,6 +14,7 @@ use crate::core::{Reply, ran};
 use crate::errors;
 use crate::recipe::{CodeParts, Recipe};
 use crate::settings::RunSettings;
+use crate::stepper::forks;
 use crate::waiting::Shown;
 
 /// Time between two looks for signals.
@@ -27,6 +28,7 @@ type Row = (usize, String, Option<Columns>);
 pub(crate) struct Pool {
     rows: Mutex<Receiver<Row>>,
     cancel: Cancel,
+    forks: u64,
 }
 
 /// The runs that are still to be done.
@@ -55,7 +57,7 @@ impl Pool {
             // Whoever ends it knows.
             let _ = Workers { threads }.each(runs.recipes.len(), |index| runs.one(index), send);
         });
-        Ok(Self { rows: Mutex::new(rows), cancel })
+        Ok(Self { rows: Mutex::new(rows), cancel, forks: forks() })
     }
 
     fn __iter__(slf: Py<Self>) -> Py<Self> {
@@ -63,6 +65,10 @@ impl Pool {
     }
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Row>> {
+        if self.forks != forks() {
+            let message = "these runs were started by the process that this one was forked from";
+            return Err(errors::misuse(message, "start them here, or use the start method `spawn`"));
+        }
         loop {
             let next =
                 py.detach(|| self.rows.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(LOOK));

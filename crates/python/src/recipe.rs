@@ -154,6 +154,18 @@ impl Recipe {
         })
     }
 
+    /// The change that gives an FMU a process of its own.
+    pub(crate) fn isolated(fmu: &str, isolation: &str) -> (String, String) {
+        // A path of names has no escapes.
+        let quote = if fmu.contains('"') { '\'' } else { '"' };
+        (format!("fmu.{quote}{fmu}{quote}.isolation"), isolation.to_owned())
+    }
+
+    /// Whether this is among its changes.
+    pub(crate) fn has(&self, change: &(String, String)) -> bool {
+        self.changes.contains(change)
+    }
+
     /// The same with further changes.
     pub(crate) fn changed(&self, changes: impl IntoIterator<Item = (String, String)>) -> Self {
         let mut changed = self.clone();

@@ -4,12 +4,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, TryLockError};
 use std::time::{Duration, Instant};
 
-use costep::{Error, Flow, Run, Simulation, Snapshot};
+use costep::{Cancel, Error, Flow, Run, Simulation, Snapshot, System};
 use pyo3::prelude::*;
 
 use crate::columns::Columns;
 use crate::core::{Core, reply};
 use crate::errors;
+use crate::waiting::{Teller, apart, taken_interrupt};
 
 /// Steps that take longer give the lock of the interpreter to others meanwhile.
 const LONG: Duration = Duration::from_micros(50);
@@ -25,6 +26,11 @@ static NUMBERS: AtomicU64 = AtomicU64::new(0);
 #[pyfunction]
 pub(crate) fn forked() {
     FORKS.fetch_add(1, Relaxed);
+}
+
+/// How often this process is the child of a fork.
+pub(crate) fn forks() -> u64 {
+    FORKS.load(Relaxed)
 }
 
 /// A run at a communication point.
@@ -52,11 +58,11 @@ impl Stepper {
     pub(crate) fn new(py: Python<'_>, core: Py<Core>, run: Run) -> PyResult<Self> {
         let system = core.get().system.clone();
         let calls_python = core.get().failure.is_some();
-        let started = match calls_python {
-            true => system.start(run),
-            false => py.detach(|| system.start(run)),
+        let simulation = match (calls_python, core.get().is_isolated) {
+            (true, _) => system.start(run).map_err(|error| core.get().raised(py, error))?,
+            (false, true) => started_apart(py, system, run)?,
+            (false, false) => py.detach(|| system.start(run)).map_err(errors::raise)?,
         };
-        let simulation = started.map_err(errors::raise)?;
         Ok(Self {
             core,
             simulation: Mutex::new(Some(simulation)),
@@ -91,11 +97,17 @@ impl Stepper {
 
     /// An error with the exception of Python code behind it.
     fn raised(&self, error: Error) -> PyErr {
-        let core = self.core.get();
-        let Some(failed) = core.failure.as_ref().and_then(|failure| failure.take()) else {
-            return errors::raise(error);
-        };
-        Python::attach(|py| errors::raise_because(py, failed, &error))
+        Python::attach(|py| taken_interrupt().unwrap_or_else(|| self.core.get().raised(py, error)))
+    }
+}
+
+/// Starts a run while signals are heeded: the processes of FMUs may take their time, or hang.
+fn started_apart(py: Python<'_>, system: System, run: Run) -> PyResult<Simulation> {
+    let waited = apart(py, Teller::new(None), &Cancel::new(), move |_| system.start(run))?;
+    match (waited.outcome, waited.interrupt) {
+        (_, Some(interrupt)) => Err(interrupt),
+        (Some(outcome), None) => outcome.map_err(errors::raise),
+        (None, None) => Err(errors::misuse("nothing came of it", "report this")),
     }
 }
 

@@ -1,9 +1,9 @@
 //! Long work without the lock of the interpreter. Meanwhile the calling thread heeds signals, so that Ctrl-C ends the
 //! work, and tells how far it is.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use costep::{Cancel, Code, Error};
@@ -16,7 +16,28 @@ const LOOK: Duration = Duration::from_millis(20);
 /// Time between two calls that tell of progress.
 const TELL: Duration = Duration::from_millis(100);
 /// How long work that was asked to stop is waited for. It goes on alone if it takes longer.
-const PATIENCE: Duration = Duration::from_millis(150);
+pub(crate) const PATIENCE: Duration = Duration::from_millis(150);
+
+/// What a signal raised while the process of an FMU did not answer.
+static INTERRUPT: Mutex<Option<PyErr>> = Mutex::new(None);
+
+/// Has signals heeded also while the process of an FMU does not answer: one that hangs is ended.
+#[pyfunction]
+pub(crate) fn heed_signals() {
+    costep_supervise::give_up_when(|| {
+        let raised = Python::try_attach(|py| py.check_signals().err()).flatten();
+        let is_raised = raised.is_some();
+        if is_raised {
+            *INTERRUPT.lock().unwrap_or_else(PoisonError::into_inner) = raised;
+        }
+        is_raised
+    });
+}
+
+/// Gives and forgets it.
+pub(crate) fn taken_interrupt() -> Option<PyErr> {
+    INTERRUPT.lock().unwrap_or_else(PoisonError::into_inner).take()
+}
 
 /// How far a run is, written by its thread and read by another.
 #[derive(Default)]

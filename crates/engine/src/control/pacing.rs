@@ -73,6 +73,11 @@ impl StepError {
         if other.size.is_nan() || other.ideal() < self.ideal() { other } else { self }
     }
 
+    /// As large as makes the next step as short as it may become: what is beyond, or has no bound, is no reason to be cautious for longer.
+    fn bounded(self) -> Self {
+        Self { size: self.size.min(SHRINKS.powf(-self.order)), ..self }
+    }
+
     /// How long the step should have been, as a share of its length.
     fn ideal(&self) -> f64 {
         self.size.powf(-1.0 / self.order)
@@ -392,7 +397,7 @@ impl Pacing {
         self.done = step.h;
         let is_shortest = step.h <= self.min * (1.0 + NO_REST);
         self.counts.missed += u64::from(is_shortest && self.tried.ideal() < FAR_BEYOND);
-        self.last = self.tried;
+        self.last = self.tried.bounded();
         let before = self.length;
         self.length = self.quantised(self.wish.clamp(self.min, self.max));
         self.wait = self.wait.saturating_sub(1);
@@ -463,5 +468,70 @@ impl Pacing {
         (self.time, self.length, self.done) = (time, length, done);
         self.last = StepError { size, order };
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::CONTROLS;
+    use super::*;
+
+    const RUN: Experiment = Experiment { start: 0.0, stop: 10.0, step: 1.0 };
+
+    /// Prepared for methods that carry on what a step lacked, or not.
+    fn pacing(carries_on: bool, doubles: bool, first: f64) -> Pacing {
+        let spec = ControlSpec { first: Some(first), ..ControlSpec::new(&CONTROLS[0], 1e-3, RUN.stop) };
+        let mut pacing = Pacing::new(&spec, &RUN);
+        let system = ControlView {
+            experiment: &RUN,
+            descriptions: &[],
+            externals: &[],
+            inputs: &[],
+            carries_on,
+            doubles,
+            repeats: false,
+            without_rollback: None,
+        };
+        pacing.prepare(&system).unwrap();
+        pacing
+    }
+
+    /// Does a step with an error by its length.
+    fn step(pacing: &mut Pacing, error: impl Fn(f64) -> StepError) {
+        let Interval { start, end, length } = pacing.next_step();
+        let context = StepContext {
+            k: pacing.counts.steps,
+            t: start,
+            t_next: end,
+            h: length,
+            h_before: 0.0,
+            repetition: 0,
+        };
+        pacing.judge(&context, error(length), false);
+        pacing.accepted(&context);
+    }
+
+    fn saved(pacing: &Pacing) -> Vec<u8> {
+        let mut out = StateWriter::default();
+        pacing.save(&mut out);
+        out.into_bytes()
+    }
+
+    #[test]
+    fn an_error_that_is_no_number_is_not_remembered_for_ever() {
+        for (carries_on, doubles) in [(false, false), (true, false), (true, true)] {
+            for size in [f64::NAN, f64::INFINITY, 1e300] {
+                let mut pacing = pacing(carries_on, doubles, 1e-2);
+                let small = |length: f64| StepError { size: (length / 1e-2).powi(2), order: 2.0 };
+                (0..40).for_each(|_| step(&mut pacing, small));
+                let before = pacing.length;
+                step(&mut pacing, |_| StepError { size, order: 2.0 });
+                assert!(pacing.length < 0.5 * before, "{size}: {} {before}", pacing.length);
+                let bytes = saved(&pacing);
+                pacing.load(&mut StateReader::new(&bytes)).unwrap();
+                (0..400).for_each(|_| step(&mut pacing, small));
+                assert!(pacing.length > 0.6 * before, "{size}: {} {before}", pacing.length);
+            }
+        }
     }
 }

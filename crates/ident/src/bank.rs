@@ -305,10 +305,11 @@ impl Bank {
         &mut self.models
     }
 
-    /// Takes over order and trust of a bank of other steps.
+    /// Takes over order and trust of a bank of other steps, as long as it has no errors of its own to judge by.
     pub fn assume(&mut self, other: &Self) {
-        self.chosen = other.chosen;
-        self.assumed = other.trust();
+        if self.rho().is_none() {
+            (self.chosen, self.assumed) = (other.chosen, other.trust());
+        }
     }
 
     /// What the past is worth from now on.
@@ -428,5 +429,33 @@ mod tests {
         // The first output stood at 1 + 5 * 2, the second at 1, without direct feedthrough.
         affine.shorten(0.25, &[11.0, 1.0], &[2.0], |i| i == 0);
         assert_eq!((affine.at(0, &[4.0]), affine.at(1, &[4.0])), (1.5 + 5.0 * 4.0, 1.5 + 0.125 * 4.0));
+    }
+
+    /// y^(k+1) = y^k / 2 + u: both orders tell it, the first alone with few points.
+    fn taught(steps: usize) -> Bank {
+        let tuning = BankTuning::default();
+        let (mut bank, mut reference) = (Bank::new(1, 1, &tuning), Reference::new(1, 1, &tuning.rls));
+        let mut y = 0.3;
+        reference.start(&[0.0], &[y]);
+        bank.push(&[0.0], &[y]);
+        for k in 0..steps {
+            let u = (0.7 * k as f64).sin();
+            y = 0.5 * y + u;
+            reference.note(&[u], &[y]);
+            bank.observe(&reference, &[u], &[y]);
+        }
+        bank
+    }
+
+    #[test]
+    fn who_has_errors_of_its_own_keeps_its_order() {
+        let (mut teacher, mut pupil) = (taught(30), taught(30));
+        (teacher.chosen, pupil.chosen) = (1, 0);
+        pupil.assume(&teacher);
+        assert_eq!((pupil.order(), pupil.assumed), (1, 0.0));
+        pupil.unlearn();
+        pupil.assume(&teacher);
+        assert_eq!((pupil.order(), pupil.assumed), (2, teacher.trust()));
+        assert!(pupil.assumed > 0.0);
     }
 }

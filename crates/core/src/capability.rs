@@ -65,6 +65,12 @@ pub trait Linearised {
     /// What is not known is left as it is.
     fn local_model(&mut self, u: &[f64], model: &mut LocalModel) -> Result<()>;
 
+    /// Fills D of the initial state under the input `u`, where it is exact; else gives false. Only `initialise` and `initial_outputs` have been
+    /// called, and more of the latter may follow: FMUs, which are in a mode of their own then, do not know it.
+    fn initial_feedthrough(&mut self, _u: &[f64], _model: &mut LocalModel) -> Result<bool> {
+        Ok(false)
+    }
+
     /// x and x' at the present state and time under the input `u`. False if they cannot be read.
     fn read_state(&mut self, u: &[f64], x: &mut [f64], x_dot: &mut [f64]) -> Result<bool>;
 }

@@ -135,6 +135,23 @@ impl AlgebraicLoop {
         Self { outputs, inputs, parts }
     }
 
+    /// d r_n / d u_m of what is solved for the inputs of the loop, r = L y(u) + external - u, by D of its parts, row by row.
+    pub fn slope<'a>(
+        &self,
+        (n, m): (usize, usize),
+        layout: &Layout,
+        coupling: &Coupling,
+        d: impl Fn(usize) -> &'a [f64],
+    ) -> f64 {
+        let input = self.inputs[m];
+        let owner = layout.input_owner(input);
+        let (own, outputs) = (layout.input_range(owner), layout.output_range(owner));
+        let of_output = |output: usize| d(owner)[(output - outputs.start) * own.len() + input - own.start];
+        let sources = coupling.sources(self.inputs[n]).filter(|(output, _)| outputs.contains(output));
+        let follows: f64 = sources.map(|(output, gain)| gain * of_output(output)).sum();
+        follows - f64::from(u8::from(n == m))
+    }
+
     /// The way from an output back to itself, shortest first: `s2.F -> s1.u -> s1.y -> s2.u -> s2.F`.
     pub fn path(&self, descriptions: &[Description], layout: &Layout, coupling: &Coupling) -> String {
         let graph = feedthrough_graph(descriptions.iter().enumerate(), layout, coupling, usize::MAX);
@@ -222,6 +239,10 @@ mod tests {
         assert_eq!(evaluation.levels[0].parts, [1]);
         assert_eq!(evaluation.levels[1].parts, [2]);
         assert_eq!(evaluation.levels[2].parts, [0]);
+        // a.y0 = 2 u0, b.y0 = 3 u0 + 5 u1.
+        let d: [&[f64]; 3] = [&[1.0], &[2.0, 0.0], &[3.0, 5.0, 0.0, 7.0]];
+        let slope = |n, m| expected.slope((n, m), &layout, &coupling, |part| d[part]);
+        assert_eq!([slope(0, 0), slope(0, 1), slope(1, 0), slope(1, 1)], [-1.0, 3.0, 2.0, -1.0]);
         let path = expected.path(&parts, &layout, &coupling);
         assert_eq!(path, "a.y0 -> b.u0 -> b.y0 -> a.u0 -> a.y0");
     }

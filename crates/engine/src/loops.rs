@@ -1,8 +1,8 @@
 //! Algebraic loops at the start: inputs that fit the outputs that they cause.
 
 use costep_core::evaluation::input_name;
-use costep_core::{AlgebraicLoop, Code, Error, Port, Result};
-use costep_linalg::RootFinder;
+use costep_core::{AlgebraicLoop, Code, Error, LocalModel, Port, Result};
+use costep_linalg::{Matrix, RootFinder, RootProblem};
 
 use crate::exchange::Exchange;
 use crate::initialise::evaluate;
@@ -43,7 +43,7 @@ struct Change {
 
 struct LoopSolver<'a> {
     of: &'a AlgebraicLoop,
-    /// Real inputs, indices into u.
+    /// Real inputs, places in the loop.
     reals: Vec<usize>,
     sizes: Vec<f64>,
     finder: RootFinder,
@@ -51,10 +51,11 @@ struct LoopSolver<'a> {
 
 impl<'a> LoopSolver<'a> {
     fn new(plan: &Plan, of: &'a AlgebraicLoop) -> Self {
-        let reals: Vec<usize> = of.inputs.iter().copied().filter(|j| port(plan, *j).is_real()).collect();
+        let is_real = |n: &usize| port(plan, of.inputs[*n]).is_real();
+        let reals: Vec<usize> = (0..of.inputs.len()).filter(is_real).collect();
         Self {
             of,
-            sizes: reals.iter().map(|j| size(plan, *j)).collect(),
+            sizes: reals.iter().map(|n| size(plan, of.inputs[*n])).collect(),
             finder: RootFinder::new(reals.len()),
             reals,
         }
@@ -63,34 +64,17 @@ impl<'a> LoopSolver<'a> {
     /// The root of the real inputs, and all outputs there. False if they are not finite.
     fn solve_reals(&mut self, plant: &mut Plant, plan: &Plan, exchange: &mut Exchange) -> Result<bool> {
         let Self { of, reals, sizes, finder } = self;
-        let mut u: Vec<f64> = reals.iter().map(|j| exchange.coupled[*j]).collect();
+        let mut u: Vec<f64> = reals.iter().map(|n| exchange.coupled[of.inputs[*n]]).collect();
         finder.forget();
-        let outcome = finder.solve(&mut u, sizes, |u, residual| {
-            reals.iter().zip(u).for_each(|(j, u)| exchange.coupled[*j] = *u);
-            for i in of.parts.iter().copied() {
-                match evaluate(plant, plan, exchange, i) {
-                    Ok(_) => {}
-                    // It could not be computed there, and says so; a shorter step may do.
-                    Err(error) if error.code() == Code::FmuDiscard => {
-                        residual.fill(f64::NAN);
-                        return Ok(());
-                    }
-                    Err(error) => return Err(error),
-                }
-            }
-            for (n, j) in reals.iter().enumerate() {
-                residual[n] = fed(plan, exchange, *j) - u[n];
-            }
-            Ok(())
-        })?;
+        let mut problem = LoopAtStart { plant, plan, exchange, of, reals };
+        let outcome = finder.solve(&mut u, sizes, &mut problem)?;
         if !outcome.residual.is_finite() {
             return Ok(false);
         }
         if !outcome.is_found {
-            let worst = of.inputs.iter().position(|j| *j == reals[outcome.worst]).unwrap_or(0);
-            return Err(unsolved(plan, of, (outcome.residual, worst)));
+            return Err(unsolved(plan, of, (outcome.residual, reals[outcome.worst])));
         }
-        reals.iter().zip(&u).for_each(|(j, u)| exchange.coupled[*j] = *u);
+        problem.set(&u);
         of.parts.iter().try_fold(true, |all, i| Ok(all & evaluate(plant, plan, exchange, *i)?))
     }
 
@@ -117,6 +101,66 @@ impl<'a> LoopSolver<'a> {
             }
         }
         Ok(last)
+    }
+}
+
+/// L y + r - u of the real inputs of a loop.
+struct LoopAtStart<'a> {
+    plant: &'a mut Plant,
+    plan: &'a Plan,
+    exchange: &'a mut Exchange,
+    of: &'a AlgebraicLoop,
+    reals: &'a [usize],
+}
+
+impl LoopAtStart<'_> {
+    fn set(&mut self, u: &[f64]) {
+        self.reals.iter().zip(u).for_each(|(n, u)| self.exchange.coupled[self.of.inputs[*n]] = *u);
+    }
+}
+
+impl RootProblem for LoopAtStart<'_> {
+    type Error = Error;
+
+    fn residual(&mut self, u: &[f64], residual: &mut [f64]) -> Result<()> {
+        self.set(u);
+        let Self { plant, plan, exchange, of, reals } = self;
+        for i in of.parts.iter().copied() {
+            match evaluate(plant, plan, exchange, i) {
+                Ok(_) => {}
+                // It could not be computed there, and says so; a shorter step may do.
+                Err(error) if error.code() == Code::FmuDiscard => {
+                    residual.fill(f64::NAN);
+                    return Ok(());
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        for (row, n) in reals.iter().enumerate() {
+            residual[row] = fed(plan, exchange, of.inputs[*n]) - u[row];
+        }
+        Ok(())
+    }
+
+    /// By D of the subsystems, where all of them know it at the start.
+    fn jacobian(&mut self, u: &[f64], jacobian: &mut Matrix) -> Result<bool> {
+        self.set(u);
+        let Self { plant, plan, exchange, of, reals } = self;
+        let mut models = vec![LocalModel::default(); plan.descriptions.len()];
+        for i in of.parts.iter().copied() {
+            let (inputs, outputs) = (plan.layout.input_range(i), plan.layout.output_range(i));
+            let Some(linearised) = plant.subsystem_mut(i).linearised() else { return Ok(false) };
+            models[i] = LocalModel::new(linearised.states(), inputs.len(), outputs.len());
+            if !linearised.initial_feedthrough(&exchange.coupled[inputs], &mut models[i])? {
+                return Ok(false);
+            }
+        }
+        for (row, n) in reals.iter().enumerate() {
+            for (column, m) in reals.iter().enumerate() {
+                jacobian[(row, column)] = of.slope((*n, *m), &plan.layout, &plan.coupling, |i| &models[i].d);
+            }
+        }
+        Ok(true)
     }
 }
 

@@ -31,6 +31,15 @@ pub trait Equations: Send {
     /// A, B, C, D at (t, x, u).
     fn jacobians(&mut self, t: f64, x: &[f64], u: &[f64], model: &mut LocalModel) -> Result<()>;
 
+    /// Fills D at (t, x, u) where it is exact; else gives false, and what it left in the model means nothing.
+    fn exact_feedthrough(&mut self, t: f64, x: &[f64], u: &[f64], model: &mut LocalModel) -> Result<bool> {
+        if self.model_origin() != ModelOrigin::Exact {
+            return Ok(false);
+        }
+        self.jacobians(t, x, u, model)?;
+        Ok(true)
+    }
+
     /// Name of a state, for messages.
     fn state_name(&self, i: usize) -> String {
         format!("x[{i}]")

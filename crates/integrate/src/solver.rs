@@ -109,6 +109,14 @@ impl Solver {
         })
     }
 
+    /// Whether it asks equations for their Jacobians.
+    pub fn takes_jacobians(&self) -> bool {
+        match self {
+            Self::LinearImplicit(_) | Self::Exact | Self::Multistep(..) => true,
+            Self::Euler(_) | Self::Rk4(_) | Self::Dopri5(_) | Self::Other(..) => false,
+        }
+    }
+
     /// The relative tolerance, if it controls its error.
     pub fn tolerance(&self) -> Option<f64> {
         match *self {

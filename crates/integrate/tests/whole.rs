@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::cell::Cell;
+
 use common::{Formulas, advance, describe, nothing, started};
 use costep_core::{
     Code, Connection, Description, Experiment, External, InputPolynomials, LocalModel, Result, StateReader,
@@ -262,6 +264,37 @@ fn a_saved_whole_goes_on_bit_by_bit() {
             let rows = [&mut first, &mut second].map(|whole| advance_all(whole, &experiment, k));
             assert_eq!(rows[0], rows[1], "{} step {k}", solver.label());
         }
+    }
+}
+
+thread_local! {
+    static EVALUATIONS: Cell<usize> = const { Cell::new(0) };
+}
+
+/// The same loop with these slopes D of its parts: its rows, and how often outputs were evaluated.
+fn solved_with(slopes: fn(&[f64], &[f64], &mut LocalModel)) -> (Vec<Vec<f64>>, usize) {
+    let ([_, sine], ..) = ring();
+    let counted: fn(f64, &[f64], &[f64], &mut [f64]) = |_, x, u, y| {
+        EVALUATIONS.set(EVALUATIONS.get() + 1);
+        y[0] = x[0] + u[0].sin();
+    };
+    let sine = Formulas { g: counted, jacobians: slopes, ..sine };
+    let parts = equations(&[sine.clone(), sine]);
+    let mut whole = members(parts, &[connect(0, 1), connect(1, 0)], Vec::new(), &Solver::Rk4(1e-2)).unwrap();
+    EVALUATIONS.set(0);
+    (run(&mut whole, 1e-2, 50), EVALUATIONS.get())
+}
+
+#[test]
+fn loops_are_solved_with_the_slopes_of_their_parts_which_are_not_believed() {
+    let (by_differences, many) = solved_with(|_, _, model| model.d[0] = f64::NAN);
+    let (exact, few) = solved_with(|_, u, model| model.d[0] = u[0].cos());
+    let (misled, most) = solved_with(|_, u, model| model.d[0] = 3.0 + u[0].cos());
+    assert!(few < many && many < most, "{few} {many} {most}");
+    for rows in [exact, misled] {
+        let apart = |(a, b): (&Vec<f64>, &Vec<f64>)| (a[0] - b[0]).abs().max((a[1] - b[1]).abs());
+        let apart = rows.iter().zip(&by_differences).map(apart).fold(0.0, f64::max);
+        assert!(apart < 1e-10, "{apart:e}");
     }
 }
 

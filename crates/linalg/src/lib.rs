@@ -26,7 +26,7 @@ pub use logm::logarithm;
 pub use lu::Lu;
 pub use matrix::Matrix;
 pub use pseudo_inverse::PseudoInverse;
-pub use root::{RootFinder, RootOutcome};
+pub use root::{RootFinder, RootOutcome, RootProblem};
 pub use spectral_radius::spectral_radius;
 pub use svd::Svd;
 pub use triangle::Triangle;

@@ -155,6 +155,45 @@ impl Linear {
         Ok(())
     }
 
+    /// Fills D alone at the present state, under the inputs that the FMU has.
+    pub(crate) fn fill_feedthrough(
+        &mut self,
+        instance: &Instance,
+        inputs: &Signals,
+        model: &mut LocalModel,
+    ) -> Result<()> {
+        model.d.fill(0.0);
+        let (m, first) = (model.inputs, self.states.references.len());
+        let (outputs, elements) = (&self.unknowns[first..], &self.unknown_elements[first..]);
+        if inputs.references.is_empty() || outputs.is_empty() {
+            return Ok(());
+        }
+        let mut place = 0;
+        if self.by_rows {
+            for (output, count) in outputs.iter().zip(elements) {
+                for element in 0..*count {
+                    let (seed, row) = (&mut self.seed[..*count], &mut self.row[..inputs.width()]);
+                    seed.fill(0.0);
+                    seed[element] = 1.0;
+                    instance.adjoint((&[*output], &inputs.references), seed, row)?;
+                    model.d[place * m..place * m + row.len()].copy_from_slice(row);
+                    place += 1;
+                }
+            }
+            return Ok(());
+        }
+        let through = self.states.width()..;
+        for (reference, count) in inputs.references.iter().zip(&inputs.elements) {
+            for element in 0..*count {
+                let through = &mut self.column[through.clone()];
+                column(instance, outputs, *reference, (element, &mut self.seed[..*count]), through)?;
+                scatter(through, &mut model.d, place, m);
+                place += 1;
+            }
+        }
+        Ok(())
+    }
+
     /// By directional derivatives: a column for each state and each input.
     fn fill_columns(&mut self, instance: &Instance, inputs: &Signals, model: &mut LocalModel) -> Result<()> {
         let (n, m) = (model.states, model.inputs);

@@ -324,6 +324,22 @@ impl Equations for FmuEquations {
         self.fill(t, x, u, model)
     }
 
+    fn exact_feedthrough(&mut self, t: f64, x: &[f64], u: &[f64], model: &mut LocalModel) -> Result<bool> {
+        let Some(Slopes::Directional(mut linear)) =
+            self.slopes.take_if(|slopes| matches!(slopes, Slopes::Directional(_)))
+        else {
+            return Ok(false);
+        };
+        let placed = self.place(t, x, u);
+        let outcome = placed.and_then(|()| linear.fill_feedthrough(&self.instance, &self.inputs, model));
+        self.slopes = Some(Slopes::Directional(linear));
+        match outcome {
+            // It could not be computed there.
+            Err(error) if error.code() == Code::FmuDiscard => Ok(false),
+            other => other.map(|()| true),
+        }
+    }
+
     fn state_name(&self, state: usize) -> String {
         let listed = self.state_names.get(state).cloned();
         let named = listed.or_else(|| self.instance.state_name(state, self.nominal.len()));

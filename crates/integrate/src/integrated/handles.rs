@@ -125,6 +125,13 @@ impl<E: Equations> Linearised for Integrated<E> {
         Ok(())
     }
 
+    fn initial_feedthrough(&mut self, u: &[f64], model: &mut LocalModel) -> Result<bool> {
+        if self.extra.has_lifecycle {
+            return Ok(false);
+        }
+        self.equations.exact_feedthrough(self.t, &self.x, u, model)
+    }
+
     fn read_state(&mut self, u: &[f64], x: &mut [f64], x_dot: &mut [f64]) -> Result<bool> {
         self.start()?;
         copy_few(&self.x, x);

@@ -2,7 +2,7 @@
 
 use costep_core::evaluation::input_name;
 use costep_core::{AlgebraicLoop, Code, Coupling, Description, Error, Layout, Place, Result};
-use costep_linalg::RootFinder;
+use costep_linalg::{Matrix, RootFinder, RootProblem};
 
 use super::Whole;
 
@@ -42,6 +42,52 @@ fn size(descriptions: &[Description], layout: &Layout, input: usize) -> f64 {
     port.nominal.map(f64::abs).filter(|size| *size > 0.0 && size.is_finite()).unwrap_or(1.0)
 }
 
+/// A loop at a time and with states: L y + r - u under its inputs.
+struct LoopAt<'a> {
+    whole: &'a mut Whole,
+    of: &'a AlgebraicLoop,
+    t: f64,
+    x: &'a [f64],
+}
+
+impl RootProblem for LoopAt<'_> {
+    type Error = Error;
+
+    fn residual(&mut self, u: &[f64], residual: &mut [f64]) -> Result<()> {
+        let Self { whole, of, t, x } = self;
+        of.inputs.iter().zip(u).for_each(|(j, u)| whole.u[*j] = *u);
+        whole.evaluate(&of.parts, *t, x)?;
+        for (n, j) in of.inputs.iter().enumerate() {
+            residual[n] = whole.coupling.row(*j, &whole.y) + whole.external(*j, *t) - u[n];
+        }
+        Ok(())
+    }
+
+    /// By D of the parts, where all of them know it.
+    fn jacobian(&mut self, u: &[f64], jacobian: &mut Matrix) -> Result<bool> {
+        let Self { whole, of, t, x } = self;
+        of.inputs.iter().zip(u).for_each(|(j, u)| whole.u[*j] = *u);
+        let Whole { parts, states, layout, coupling, models, u, takes_jacobians, .. } = &mut **whole;
+        for i in of.parts.iter().copied() {
+            let part = &mut *parts[i];
+            // Whose code is not ours is asked only if the integrator asks it too.
+            if part.lifecycle().is_some() && !*takes_jacobians {
+                return Ok(false);
+            }
+            let (x, u) = (&x[states[i].clone()], &u[layout.input_range(i)]);
+            if !part.exact_feedthrough(*t, x, u, &mut models[i])? {
+                return Ok(false);
+            }
+        }
+        for n in 0..of.inputs.len() {
+            for m in 0..of.inputs.len() {
+                jacobian[(n, m)] = of.slope((n, m), layout, coupling, |part| &models[part].d);
+            }
+        }
+        Ok(true)
+    }
+}
+
 impl Whole {
     /// A step begins: what loops are solved with follows from its start alone, so that a run can go on from there.
     pub(super) fn begin_loops(&mut self) {
@@ -59,28 +105,12 @@ impl Whole {
     fn solve_with(&mut self, solver: &mut LoopSolver, t: f64, x: &[f64]) -> Result<()> {
         let LoopSolver { of, finder, sizes, u, .. } = solver;
         u.iter_mut().zip(&of.inputs).for_each(|(u, j)| *u = self.u[*j]);
-        let found = finder.solve(u, sizes, |u, residual| self.try_loop(of, (t, x), u, residual))?;
+        let found = finder.solve(u, sizes, &mut LoopAt { whole: self, of, t, x })?;
         u.iter().zip(&of.inputs).for_each(|(u, j)| self.u[*j] = *u);
         match found.is_found {
             true => self.evaluate(&of.parts, t, x),
             false => Err(unsolved(solver, t, (found.residual, found.worst))),
         }
-    }
-
-    /// L y + r - u under these inputs of a loop.
-    fn try_loop(
-        &mut self,
-        of: &AlgebraicLoop,
-        (t, x): (f64, &[f64]),
-        u: &[f64],
-        residual: &mut [f64],
-    ) -> Result<()> {
-        of.inputs.iter().zip(u).for_each(|(j, u)| self.u[*j] = *u);
-        self.evaluate(&of.parts, t, x)?;
-        for (n, j) in of.inputs.iter().enumerate() {
-            residual[n] = self.coupling.row(*j, &self.y) + self.external(*j, t) - u[n];
-        }
-        Ok(())
     }
 
     fn evaluate(&mut self, parts: &[usize], t: f64, x: &[f64]) -> Result<()> {

@@ -22,7 +22,7 @@ pub fn members(
     externals: Vec<(usize, External)>,
     solver: &Solver,
 ) -> Result<Vec<Box<dyn Subsystem>>> {
-    let whole = Whole::new(parts, connections, externals)?;
+    let whole = Whole::new(parts, connections, externals)?.solved_by(solver);
     let descriptions: Vec<_> = whole.parts.iter().map(|part| part.description().clone()).collect();
     let y = vec![0.0; whole.layout.outputs()];
     let whole = Integrated::new(whole, solver)?;

@@ -49,6 +49,8 @@ pub struct Whole {
     /// Local models of the parts, for the Jacobian of the whole.
     models: Vec<LocalModel>,
     closed_loop: ClosedLoop,
+    /// Whether its integrator relies on Jacobians.
+    takes_jacobians: bool,
 }
 
 impl Whole {
@@ -92,7 +94,14 @@ impl Whole {
             solvers,
             models,
             closed_loop,
+            takes_jacobians: false,
         })
+    }
+
+    /// For this solver: with one that relies on Jacobians, those of simulators of their own serve loops too.
+    pub fn solved_by(mut self, solver: &Solver) -> Self {
+        self.takes_jacobians = solver.takes_jacobians();
+        self
     }
 
     /// Without events: for parts that have none, under external inputs that are taken as they come.

@@ -212,6 +212,11 @@ mod system {
         limits: Option<&LimitArgs>,
         output: Output,
     ) -> Result<Option<ExitCode>, Failure> {
+        if project.given.fmus.is_empty() && limits.is_some_and(|limits| limits.memory_limit.is_some()) {
+            output.remark(
+                "`--memory-limit` changes nothing: the system has no FMUs; `ulimit -v` limits any program",
+            );
+        }
         if project.given.fmus.is_empty() || watched().is_some() {
             return Ok(None);
         }

@@ -471,14 +471,12 @@ fn fmus_are_unpacked_to_tmpdir_which_is_empty_afterwards() {
 fn links_in_the_folder_of_a_run_are_not_followed() {
     let sandbox = Sandbox::new();
     sandbox.write("precious", "precious");
-    for name in
-        [".costep.lock", "run.toml", "results.arrows", "checkpoint.new", "outcome.json", "printed.log"]
-    {
+    for name in [".costep.lock", "run.toml", "results.arrows", "checkpoint.new", "outcome.json"] {
         let _ = std::fs::remove_dir_all(sandbox.path("out"));
         std::fs::create_dir(sandbox.path("out")).unwrap();
         std::os::unix::fs::symlink("../precious", sandbox.path("out").join(name)).unwrap();
         let done = sandbox.run("run dual-mass --t-end 5ms --checkpoint 0s --no-verify --out out").exits(1);
-        done.says(&format!("out/{name}")).says("a file of the run is a link that leads elsewhere");
+        done.says(&format!("out/{name}")).says("a file of the run is a link or a pipe");
         assert_eq!(std::fs::read_to_string(sandbox.path("precious")).unwrap(), "precious", "{name}");
     }
     // The folder itself may be one: it is named.
@@ -486,4 +484,41 @@ fn links_in_the_folder_of_a_run_are_not_followed() {
     std::os::unix::fs::symlink("real", sandbox.path("link")).unwrap();
     sandbox.run("run dual-mass --t-end 5ms --no-verify --out link").exits(0);
     assert!(sandbox.path("real/results.arrows").exists());
+}
+
+/// Of the second attack: the program waited for ever for somebody to write into them.
+#[test]
+fn pipes_in_the_folder_of_a_run_are_not_waited_for() {
+    let sandbox = Sandbox::new();
+    sandbox.run("run dual-mass --step 100us --out out --time-limit 0s --checkpoint 0s").exits(4);
+    let put = |name: &str| {
+        let _ = std::fs::remove_file(sandbox.path("out").join(name));
+        assert!(sandbox.program("mkfifo", [format!("out/{name}")]).status().unwrap().success());
+    };
+    put("outcome.json");
+    sandbox.run("plot out --out p.svg").exits(0);
+    sandbox.run("report out --out p.html").exits(0);
+    for name in ["outcome.json", "checkpoint", "run.toml"] {
+        put(name);
+        sandbox.run("run dual-mass --out out").exits(1).says("a file of the run is a link or a pipe");
+        std::fs::remove_file(sandbox.path("out").join(name)).unwrap();
+    }
+}
+
+/// Of the second attack: a file of terabytes without contents was read to its end.
+#[test]
+fn a_checkpoint_that_is_larger_than_it_says_is_not_read() {
+    let sandbox = Sandbox::new();
+    sandbox.run("run dual-mass --step 100us --out out --time-limit 0s --checkpoint 0s").exits(4);
+    let checkpoint = std::fs::File::options().write(true).open(sandbox.path("out/checkpoint")).unwrap();
+    checkpoint.set_len(1 << 40).unwrap();
+    sandbox.run("resume out --no-verify").exits(0).says("checkpoint.previous");
+}
+
+/// Of the second attack: it was heeded in runs with FMUs only, without a word.
+#[test]
+fn a_limit_of_memory_that_changes_nothing_is_named() {
+    let sandbox = Sandbox::new();
+    let done = sandbox.run("run dual-mass --t-end 5ms --no-record --no-verify --memory-limit 1MB").exits(0);
+    done.says("`--memory-limit` changes nothing");
 }

@@ -8,7 +8,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use costep_core::{Code, Error, Result};
+use costep_engine::CHECKPOINTS;
 use costep_supervise::HeldFile;
+
+use crate::between::SAMPLES;
 
 /// The recording.
 pub const RECORDING: &str = "results.arrows";
@@ -90,7 +93,7 @@ impl RunFolder {
 /// The file that holds the lock; nothing where the file system has none.
 fn locked_file(folder: &Path) -> Result<Option<File>> {
     fs::create_dir_all(folder).map_err(|cause| unwritable(folder, &cause))?;
-    refuse_links(folder)?;
+    refuse_odd_files(folder)?;
     let path = folder.join(LOCK);
     let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
     let mut file = file.map_err(|cause| {
@@ -111,21 +114,19 @@ fn locked_file(folder: &Path) -> Result<Option<File>> {
 }
 
 /// A run writes into its folder alone: a link with the name of one of its files would have it overwrite what that leads to,
-/// in a folder that somebody else has filled.
-fn refuse_links(folder: &Path) -> Result<()> {
-    let is_ours = |name: &str| {
-        let is_known = [LOCK, PROJECT_COPY, OUTCOME].contains(&name) || name.starts_with("checkpoint");
-        is_known || name.ends_with(".arrows") || name.ends_with(".log")
+/// in a folder that somebody else has filled, and a pipe would have it wait for ever.
+fn refuse_odd_files(folder: &Path) -> Result<()> {
+    let names =
+        [LOCK, RECORDING, PREVIOUS_RECORDING, SAMPLES, PROJECT_COPY, OUTCOME].into_iter().chain(CHECKPOINTS);
+    let is_odd = |path: &PathBuf| {
+        let kind = path.symlink_metadata().map(|metadata| metadata.file_type());
+        kind.is_ok_and(|kind| !kind.is_file() && !kind.is_dir())
     };
-    let links = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut links = links.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink()));
-    match links.find(|link| is_ours(&link.file_name().to_string_lossy())) {
+    match names.map(|name| folder.join(name)).find(is_odd) {
         None => Ok(()),
-        Some(link) => {
-            Err(Error::new(Code::FileNotReadable, "a file of the run is a link that leads elsewhere")
-                .in_file(link.path())
-                .hint("remove the link, or choose another folder with `--out DIR`"))
-        }
+        Some(path) => Err(Error::new(Code::FileNotReadable, "a file of the run is a link or a pipe")
+            .in_file(path)
+            .hint("remove it, or choose another folder with `--out DIR`")),
     }
 }
 

@@ -4,7 +4,7 @@
 //! so that there is always a whole one; the one before is kept too.
 
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -15,6 +15,10 @@ use crate::run::{Flow, Observer};
 
 const MAGIC: u64 = u64::from_le_bytes(*b"costepck");
 const VERSION: u64 = 6;
+/// Names of its files: the newest, the one before, the one that is written.
+pub const CHECKPOINTS: [&str; 3] = ["checkpoint", "checkpoint.previous", "checkpoint.new"];
+/// Larger files have to be as long as they say before all of them is read.
+const LARGE: u64 = 256 << 20;
 
 /// Saves a checkpoint every now and then.
 pub struct Checkpoints {
@@ -49,7 +53,7 @@ impl Checkpoints {
         self.last = Instant::now();
         let bytes = encode(&self.identity, &engine.save()?, &self.notes);
         let (current, previous) = (self.current(), self.previous());
-        let fresh = self.folder.join("checkpoint.new");
+        let fresh = self.folder.join(CHECKPOINTS[2]);
         write_synced(&fresh, &bytes)
             .and_then(|()| if current.exists() { fs::rename(&current, &previous) } else { Ok(()) })
             .and_then(|()| fs::rename(&fresh, &current))
@@ -88,15 +92,15 @@ impl Checkpoints {
 
     /// The checkpoint file.
     pub fn current(&self) -> PathBuf {
-        self.folder.join("checkpoint")
+        self.folder.join(CHECKPOINTS[0])
     }
 
     fn previous(&self) -> PathBuf {
-        self.folder.join("checkpoint.previous")
+        self.folder.join(CHECKPOINTS[1])
     }
 
     fn load_file(&mut self, path: &Path, engine: &mut Engine) -> Result<()> {
-        let bytes = fs::read(path).map_err(|cause| {
+        let bytes = read_whole(path).map_err(|cause| {
             Error::new(Code::FileNotReadable, "there is no checkpoint to resume from")
                 .in_file(path)
                 .because(cause)
@@ -115,6 +119,32 @@ impl Observer for Checkpoints {
         }
         Ok(Flow::Continue)
     }
+}
+
+/// A pipe would be waited for, and a file of terabytes without contents be read to its end.
+fn read_whole(path: &Path) -> std::io::Result<Vec<u8>> {
+    let metadata = fs::metadata(path)?;
+    if !metadata.is_file() {
+        return Err(std::io::Error::other("it is not a file"));
+    }
+    if metadata.len() > LARGE && stated_length(&mut File::open(path)?) != Some(metadata.len()) {
+        return Err(std::io::Error::other("it is larger than it says itself"));
+    }
+    fs::read(path)
+}
+
+/// The length that its parts make, by what stands in front of them.
+fn stated_length(file: &mut File) -> Option<u64> {
+    let mut number = |place: u64| {
+        let mut bytes = [0; 8];
+        file.seek(SeekFrom::Start(place)).and_then(|_| file.read_exact(&mut bytes)).ok()?;
+        Some(u64::from_le_bytes(bytes))
+    };
+    let mut end = 2 * size_of::<u64>() as u64;
+    for _ in ["identity", "state", "notes"] {
+        end = number(end)?.checked_add(end)?.checked_add(size_of::<u64>() as u64)?;
+    }
+    end.checked_add(size_of::<u32>() as u64)
 }
 
 fn write_synced(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
@@ -191,6 +221,17 @@ mod tests {
         for length in 0..whole.len() {
             assert_eq!(decode(&whole[..length], "step = 1").unwrap_err().code(), Code::CheckpointDamaged);
         }
+    }
+
+    #[test]
+    fn the_length_of_a_checkpoint_is_that_of_its_parts() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, whole) = (folder.path().join("c"), encode("step = 1", b"state", b"notes"));
+        fs::write(&path, &whole).unwrap();
+        assert_eq!(stated_length(&mut File::open(&path).unwrap()), Some(whole.len() as u64));
+        // It has no contents but for its first bytes, and is not read.
+        File::options().write(true).open(&path).unwrap().set_len(1 << 40).unwrap();
+        assert!(read_whole(&path).unwrap_err().to_string().contains("larger than it says"));
     }
 
     #[test]

@@ -32,7 +32,7 @@ mod system;
 mod threads;
 mod units;
 
-pub use checkpoint::Checkpoints;
+pub use checkpoint::{CHECKPOINTS, Checkpoints};
 pub use control::{CONTROLS, ControlEntry, ControlSpec};
 pub use engine::{Engine, MarkedState};
 pub use guard::Bounds;

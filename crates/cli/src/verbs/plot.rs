@@ -7,14 +7,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use costep::pages::read_outcome;
 use costep::{
-    Code, DISCRETE, Error, OUTCOME, OUTPUTS, RECORDING, Registry, SAMPLES, STEP, Solution, System,
-    recorded_outputs,
+    Code, DISCRETE, Error, OUTPUTS, RECORDING, Registry, SAMPLES, STEP, Solution, System, recorded_outputs,
 };
 use costep_core::quantity::{format_time, parse_time};
 use costep_report::{Axis, Badge, Colour, Figure, Look, Panel, Series};
 use costep_results::{Column, Curves, Summary, matching_names, write_file};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::args::{PlotArgs, names_in};
 use crate::failure::{Failure, to_json};
@@ -158,14 +158,9 @@ impl Recorded {
 
     /// What the run was found to be: ("STABLE", what it rests on).
     fn badge(&self) -> Option<Badge> {
-        const LONGEST: u64 = 20_000_000;
         // What stands beside a recording of another name is of another run.
-        let outcome = self.file.with_file_name(OUTCOME);
         let is_own = self.file.file_name().is_some_and(|name| name == RECORDING);
-        if !is_own || outcome.metadata().ok()?.len() > LONGEST {
-            return None;
-        }
-        let outcome: Value = serde_json::from_str(&std::fs::read_to_string(outcome).ok()?).ok()?;
+        let outcome = is_own.then(|| read_outcome(self.file.parent()?)).flatten()?;
         let verdict = outcome["verdict"].as_str()?;
         let is_judged = verdict != NOT_JUDGED;
         let estimate = &outcome["error_estimate"];

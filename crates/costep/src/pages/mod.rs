@@ -100,11 +100,11 @@ impl RecordedRun {
 }
 
 /// What a run has left of itself in its folder.
-fn read_outcome(folder: &Path) -> Option<Value> {
+pub fn read_outcome(folder: &Path) -> Option<Value> {
     // Nothing that costep writes is longer; a page shows what it understands of it.
     const LONGEST: u64 = 20_000_000;
     let file = folder.join(OUTCOME);
-    let is_short = file.metadata().is_ok_and(|file| file.len() <= LONGEST);
+    let is_short = file.metadata().is_ok_and(|file| file.is_file() && file.len() <= LONGEST);
     let text = is_short.then(|| std::fs::read_to_string(file).ok()).flatten()?;
     serde_json::from_str(&text).ok().filter(Value::is_object)
 }

@@ -239,6 +239,11 @@ pub trait CouplingMethod: Send {
         None
     }
 
+    /// Why another method does all of its work here, for people: it runs, but not as itself. Asked after `prepare`.
+    fn stands_aside(&self) -> Option<&str> {
+        None
+    }
+
     /// What has turned out in the run about what it relies on, for people. Asked at its end.
     fn conclusion(&self) -> Option<&str> {
         None

@@ -14,7 +14,7 @@ use costep_supervise::stopping_exceptions;
 
 use crate::assemble::{self, Choice};
 use crate::cancel::Cancel;
-use crate::folder::RunFolder;
+use crate::folder::{RunFolder, unwritable};
 use crate::names::Names;
 use crate::recorder::Recorder;
 use crate::reference::ReferenceChoice;
@@ -239,9 +239,16 @@ impl Compared {
                 comparison.cancel.check()?;
                 self.warn(project, report.passed_stop.take());
                 progress(ComparisonEvent::Done(&report));
-                let impossible = report.error.as_ref().filter(|error| error.code() == Code::NeedsMissing);
+                let missing = report.error.as_ref().filter(|error| error.code() == Code::NeedsMissing);
+                let impossible = missing.or(report.replaced.as_ref());
                 match impossible.filter(|_| comparison.leaves_out()) {
-                    Some(error) => self.not_possible.push((method.label(), error.clone())),
+                    Some(error) => {
+                        self.not_possible.push((method.label(), error.clone()));
+                        // Of a run in the place of another there may be a recording.
+                        file.filter(|file| file.exists()).map_or(Ok(()), |file| {
+                            std::fs::remove_file(&file).map_err(|cause| unwritable(&file, &cause))
+                        })?;
+                    }
                     None => {
                         self.reports.push(report);
                         self.recordings.extend(file);

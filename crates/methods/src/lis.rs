@@ -141,6 +141,10 @@ impl CouplingMethod for Lis {
         Ok(())
     }
 
+    fn stands_aside(&self) -> Option<&str> {
+        self.warning()
+    }
+
     fn warning(&self) -> Option<&str> {
         self.fallback.as_ref().map(|(_, warning)| &**warning)
     }

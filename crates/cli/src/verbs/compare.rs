@@ -148,12 +148,28 @@ fn show(compared: &Compared, project: &Project, output: Output) -> Result<(), Er
         let division =
             report.work.division_line().filter(|_| 4 * report.work.divided_steps > report.work.macro_steps);
         division.iter().for_each(|text| output.remark(&format!("{method} at {step}: {text}")));
-        let warn = |text: &String| output.remark(&method_warning(&format!("{method} at {step}"), text));
-        report.warnings.iter().for_each(warn);
+    }
+    for (of, text) in warnings(&compared.reports) {
+        output.remark(&method_warning(&of, text));
     }
     compared.references.iter().filter_map(reference_note).for_each(|text| output.remark(&text));
     compared.stopped.iter().for_each(print_error);
     Ok(())
+}
+
+/// The warnings of runs, each once: `foh at 1 ms, 2 ms`.
+fn warnings(reports: &[RunReport]) -> Vec<(String, &str)> {
+    let mut all: Vec<(&str, &str, String)> = Vec::new();
+    for report in reports {
+        for text in &report.warnings {
+            let step = format_time(report.step);
+            match all.iter_mut().find(|(method, known, _)| (*method, *known) == (&report.method, text)) {
+                Some((_, _, steps)) => *steps += &format!(", {step}"),
+                None => all.push((&report.method, text, step)),
+            }
+        }
+    }
+    all.into_iter().map(|(method, text, steps)| (format!("{method} at {steps}"), text)).collect()
 }
 
 /// Methods that cannot be used here, those with the same reason in one line: ``not possible here: lis: `s1` does not ...``.

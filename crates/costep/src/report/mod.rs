@@ -167,6 +167,9 @@ pub struct RunReport {
     /// The warning that it passed its stop time.
     #[serde(skip)]
     pub(crate) passed_stop: Option<Error>,
+    /// Why the run was not one of its method, but of another in its place.
+    #[serde(skip)]
+    pub(crate) replaced: Option<Error>,
     /// Those of its warnings that are known at its end only, with their codes.
     #[serde(skip)]
     pub conclusions: Vec<Error>,
@@ -205,6 +208,7 @@ impl RunReport {
             ended: None,
             exit: 0,
             passed_stop: None,
+            replaced: None,
             conclusions: Vec::new(),
         }
     }
@@ -214,6 +218,7 @@ impl RunReport {
         let remarks: Vec<_> = engine.remarks().collect();
         self.chosen = (!remarks.is_empty()).then(|| remarks.join("; "));
         self.warnings = engine.warnings().chain(engine.failed_trials()).map(Into::into).collect();
+        self.replaced = engine.replaced_methods().next().map(|why| Error::new(Code::NeedsMissing, why));
         self.conclude(engine.conclusions().map(|text| {
             Error::new(Code::MethodLimited, text)
                 .hint("a longer run with livelier signals, or another method: `costep compare` shows which")

@@ -226,6 +226,11 @@ impl Engine {
         self.notes.iter().map(String::as_str).chain(of_methods)
     }
 
+    /// Why methods leave all of their work to others here.
+    pub fn replaced_methods(&self) -> impl Iterator<Item = &str> {
+        self.groups.iter().filter_map(|group| group.method.stands_aside())
+    }
+
     /// What has turned out about what the methods rely on, at the end of a run.
     pub fn conclusions(&self) -> impl Iterator<Item = &str> {
         self.groups.iter().filter_map(|group| group.method.conclusion())

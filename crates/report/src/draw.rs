@@ -46,10 +46,10 @@ struct Stroke {
 }
 
 impl<'a> Prepared<'a> {
-    pub(crate) fn new(panel: &'a Panel, height: f64) -> Self {
+    /// Curves go from edge to edge; marked points keep `off` the frame.
+    pub(crate) fn new(panel: &'a Panel, height: f64, off: bool) -> Self {
         let padding = if panel.has_map() { 0.0 } else { 0.05 };
-        // Marked points keep off the frame; curves go from edge to edge.
-        let x_padding = if panel.has_marks() { 0.02 } else { 0.0 };
+        let x_padding = if off && !panel.has_map() { 0.02 } else { 0.0 };
         let x = panel.x.place(panel.values(true), x_padding, (0.0, 1.0));
         let y = panel.y.place(panel.values(false), padding, (0.0, 1.0));
         let y_marks = panel.y.marks(&y, (height / 48.0).round().max(3.0) as usize);

@@ -117,7 +117,13 @@ impl Figure {
             2 => 240.0,
             _ => 180.0,
         });
-        let prepared: Vec<_> = self.panels.iter().map(|panel| Prepared::new(panel, plot_height)).collect();
+        // Panels below each other have one axis of time.
+        let any_marks = columns == 1 && self.panels.iter().any(Panel::has_marks);
+        let prepared: Vec<_> = self
+            .panels
+            .iter()
+            .map(|panel| Prepared::new(panel, plot_height, any_marks || panel.has_marks()))
+            .collect();
         // The axes of one column begin at the same place.
         let gutter = |column: usize| {
             prepared.iter().skip(column).step_by(columns).map(Prepared::gutter).fold(0.0, f64::max)

@@ -151,9 +151,12 @@ impl Recorded {
         points
     }
 
-    /// Whether there is nothing between the values of a signal.
+    /// Whether there is nothing between the values of a signal: by its type, or because it switches between a few and no part has
+    /// told more of it.
     fn is_discrete(&self, signal: &str) -> bool {
-        self.metadata(DISCRETE).is_some_and(|names| names.lines().any(|name| name == signal))
+        let is_declared =
+            self.metadata(DISCRETE).is_some_and(|names| names.lines().any(|name| name == signal));
+        is_declared || (self.samples.is_none() && switches(&self.curves.points(signal)))
     }
 
     /// What the run was found to be: ("STABLE", what it rests on).
@@ -258,7 +261,7 @@ impl Recorded {
         column.and_then(|column| column.unit.as_deref()).unwrap_or_default()
     }
 
-    /// What tells it from other runs: method and step, or its file if they are the same.
+    /// What tells it from other runs: method and step, or its folder if they are the same; and the verdict, if it is a bad one.
     fn label(&self, among: &[Self]) -> String {
         let name = |run: &Self| match (run.metadata("method"), run.metadata(STEP)) {
             (Some(method), Some(_)) => format!("{method}, {}", run.step().trim_start_matches("macro step ")),
@@ -266,8 +269,35 @@ impl Recorded {
         };
         let own = name(self);
         let same = among.iter().filter(|run| name(run) == own).count();
-        if own.is_empty() || same > 1 { self.file.display().to_string() } else { own }
+        let label = if own.is_empty() || same > 1 { self.short_path() } else { own };
+        match self.badge() {
+            Some(Badge { word, is_good: Some(false), .. }) => format!("{label}: {word}"),
+            _ => label,
+        }
     }
+
+    /// Its folder, or its file if that has a name of its own.
+    fn short_path(&self) -> String {
+        let is_usual = self.file.file_name().is_some_and(|name| name == RECORDING);
+        let folder = self.file.parent().filter(|folder| is_usual && !folder.as_os_str().is_empty());
+        folder.unwrap_or(&self.file).display().to_string()
+    }
+}
+
+/// Whether a signal goes from one to another of a few values and rests there, as that of a relay does.
+fn switches(points: &[(f64, f64)]) -> bool {
+    const FEW: usize = 6;
+    let mut values: Vec<f64> = Vec::new();
+    for (_, y) in points {
+        if !values.contains(y) {
+            values.push(*y);
+        }
+        if values.len() > FEW || !y.is_finite() {
+            return false;
+        }
+    }
+    let changes = points.windows(2).filter(|pair| pair[0].1 != pair[1].1).count();
+    changes > 0 && points.len() > 3 * values.len() && 2 * changes < points.len()
 }
 
 /// What lies between the communication points of a recording, if there is such a file beside it.
@@ -395,5 +425,21 @@ impl Picture<'_> {
             panel = panel.with(Series::new(name, points).look(Look::Reference).colour(Colour::Ink));
         }
         panel
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::switches;
+
+    #[test]
+    fn relays_are_told_from_curves() {
+        let points = |value: fn(usize) -> f64| (0..100).map(|k| (k as f64, value(k))).collect::<Vec<_>>();
+        assert!(switches(&points(|k| if k / 10 % 2 == 0 { 4000.0 } else { 0.0 })));
+        assert!(switches(&points(|k| if k < 90 { 0.0 } else { 1.0 })));
+        assert!(!switches(&points(|_| 20.0)), "a constant");
+        assert!(!switches(&points(|k| k as f64)), "a ramp");
+        assert!(!switches(&points(|k| (k % 2) as f64)), "from point to point");
+        assert!(!switches(&[(0.0, 0.0), (1.0, 1.0)]), "too few to tell");
     }
 }

@@ -132,6 +132,9 @@ fn an_interrupted_plan_goes_on_where_it_was() {
     // Rows of another plan are not mixed in.
     sandbox.write("other.toml", PLAN.replace("20 ms", "30 ms"));
     sandbox.run("doe other.toml --out cut").exits(1).says("E0732").says("--fresh");
+    // Nor is a file that was cut before its first row taken for a table.
+    fs::write(&rows, &bytes[..20]).unwrap();
+    sandbox.run("doe plan.toml --out cut").exits(1).says("E0501").says("`--fresh` starts over");
     sandbox.run("doe other.toml --out cut --fresh --quiet").exits(0);
     assert_eq!(sandbox.run("doe plan.toml --out cut").exits(1).status.code(), Some(1));
 }

@@ -68,7 +68,10 @@ impl RunTable {
     pub fn open(folder: &Path, campaign: &Campaign, shard: ShardSpec, fresh: bool) -> Result<Self> {
         let mut table = Self::empty(&folder.join(shard.file()), campaign, shard);
         if table.path.exists() && !fresh {
-            let kept = table.read(&table.path.clone(), campaign)?;
+            let kept = table.read(&table.path.clone(), campaign).map_err(|error| match error.code() {
+                Code::NotARecording => error.hint("no row can be taken from it: `--fresh` starts over"),
+                _ => error,
+            })?;
             table.recording = Some(Recording::resume(&table.path, &table.columns, kept)?);
         } else {
             let words: Vec<&str> = VERDICTS.iter().map(|(_, word)| *word).collect();

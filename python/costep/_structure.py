@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import re
 from collections.abc import Iterable
 from typing import Any
 
 from . import _costep, _html
 from ._errors import read_json
 from ._text import value_text
+
+
+_OPEN = re.compile(r"input `(.+)` has no source")
 
 
 class Structure:
@@ -46,17 +51,33 @@ class Structure:
         try:
             return self._core()
         except _costep.Error as error:
-            needs = [found["message"] for found in error.errors if found["code"] == "E0212"]
+            needs = [found["message"] for found in error.errors if found["code"] in ("E0212", "E0210")]
             if len(needs) < len(error.errors):
                 raise
             times = [("system.stop", "1 s")] * any("`stop`" in message for message in needs)
             times += [("step.size", "1 ms")] * any("`size`" in message for message in needs)
+            if not times:
+                raise
             return self._core(times)
 
     def _structure(self) -> dict[str, Any]:
-        """What it consists of, also before it is known how long it is to run."""
-        facts: dict[str, Any] = read_json(self._complete().facts())
+        """What it consists of, also before it is known how long it is to run, and what inputs are connected to."""
+        try:
+            core = self._complete()
+        except _costep.Error as error:
+            open_inputs = [_OPEN.match(found["message"]) for found in error.errors]
+            if not self._recipe["parts"] or None in open_inputs:
+                raise
+            core = self._with_sources([found.group(1) for found in open_inputs if found])
+        facts: dict[str, Any] = read_json(core.facts())
         return facts
+
+    def _with_sources(self, inputs: list[str]) -> _costep.Core:
+        """The loaded system as if these inputs were driven from outside: they are named, but nothing is run."""
+        zeros = [{"to": name, "shape": {"constant": 0.0}, "sum": False} for name in inputs]
+        other = copy.copy(self)
+        other._recipe["signals"] += zeros
+        return other._complete()
 
     @property
     def name(self) -> str:
@@ -88,7 +109,8 @@ class Structure:
     @property
     def driven(self) -> list[str]:
         """Inputs that are driven from outside, which a simulation may set."""
-        return list(dict.fromkeys(self._structure()["driven"]))
+        facts: dict[str, Any] = read_json(self._complete().facts())
+        return list(dict.fromkeys(facts["driven"]))
 
     @property
     def step(self) -> float:
@@ -120,7 +142,7 @@ class Structure:
 
     def __repr__(self) -> str:
         try:
-            facts = self._structure()
+            facts = read_json(self._complete().facts())
         except _costep.Error as error:
             return f"<System of {len(self._recipe['parts'])} parts, with a mistake: {error.message}>"
         return (

@@ -55,7 +55,7 @@ class System(Analysis):
         self._recipe: dict[str, Any] = {
             "source": None,
             "text": None,
-            "folder": os.getcwd(),
+            "folder": _here(),
             "name": "system",
             "parts": [],
             "connections": [],
@@ -167,7 +167,7 @@ class System(Analysis):
         if source.lower().endswith(".ssp"):
             raise misuse("`drive` does not change packages", "make a project of it: `costep import FILE --out FOLDER`")
         folder = os.path.dirname(source) if os.path.isfile(source) else source
-        folder = folder if os.path.isdir(folder) else os.getcwd()
+        folder = folder if os.path.isdir(folder) else _here()
         self._recipe.update(text=self.to_toml(), source=None, changes=[], folder=folder)
 
     def set(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> System:
@@ -356,6 +356,14 @@ class System(Analysis):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._recipe, self._code, self._cached = state["recipe"], state["code"], None
+
+
+def _here() -> str:
+    """The present folder, from which names of files are taken; the root if it has been removed."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return os.sep
 
 
 def _isolation(is_apart: bool, sandbox: bool) -> str | None:

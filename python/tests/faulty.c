@@ -1,4 +1,4 @@
-/* An FMU whose step at 50 ms does what a macro says: SEGV, EXIT, HANG or nothing (GOOD). MIT OR Apache-2.0. */
+/* An FMU whose step at 50 ms does what a macro says: SEGV, EXIT, HANG, SLOW or nothing (GOOD). MIT OR Apache-2.0. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -38,6 +38,9 @@ int fmi2DoStep(void *c, double t, double h, int last) {
 #endif
 #ifdef EXIT
     if (t > 0.0495) exit(0);
+#endif
+#ifdef SLOW
+    if (t > 0.0495) usleep(40000);
 #endif
 #ifdef HANG
     if (t > 0.0495) for (;;) pause();

@@ -241,6 +241,26 @@ def test_exceptions_of_parts() -> None:
         loop(bad).run(stop=1, step=0.1)
 
 
+def test_parts_that_cannot_be_made_say_why() -> None:
+    class Fails(Controller):
+        def __init__(self) -> None:
+            raise ValueError("not today")
+
+    for work in (lambda: motor(Fails).run(stop=1, step=0.1), lambda: motor(Fails).start(stop=1, step=0.1)):
+        with pytest.raises(costep.Error, match="not today") as raised:
+            work()
+        assert raised.value.code == "E0620" and isinstance(raised.value.__cause__, ValueError)
+
+
+def test_ports_are_known_before_they_are_connected() -> None:
+    rig = costep.System.new(motor=costep.LTI([[-2.0]], [[20.0]], [[1.0]], inputs={"U": "V"}, outputs=["n"]), c=Controller)
+    assert rig.inputs == ["motor.U", "c.speed"] and rig.outputs == ["motor.n", "c.voltage"]
+    assert rig["motor"].units == {"U": "V"} and rig["c"].inputs == ["speed"]
+    assert "has no source" in repr(rig)
+    with pytest.raises(costep.Error, match="no source"):
+        rig.run(stop=1, step=0.1)
+
+
 def test_parts_that_do_other_things_than_compute() -> None:
     class Part:
         inputs, outputs = ["u"], ["y"]

@@ -169,6 +169,15 @@ def test_bars(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatc
     assert "<progress" in pieces[0] and pieces[-1] == ""
 
 
+def test_slow_steps_of_fmus_on_several_threads_come_to_an_end(faulty: Callable[[str], pathlib.Path]) -> None:
+    """Threads that wait for the processes of FMUs do not wait for the interpreter, which the first slow step holds."""
+    rig = costep.System.new(a=faulty("SLOW"), b=faulty("SLOW"))
+    with rig.start(stop=1, step="1 ms", method="zoh", threads=2) as sim:
+        for _ in range(52):
+            sim.step()
+        assert sim.number == 52
+
+
 def test_a_forked_process_cannot_use_what_its_parent_started(pair: costep.System) -> None:
     sim = pair.start()
     sim.step()

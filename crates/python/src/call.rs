@@ -40,6 +40,13 @@ impl Failure {
         kept.failed.get_or_insert(failed);
     }
 
+    /// An error because of an exception, which is kept.
+    pub(crate) fn raised(&self, py: Python<'_>, error: Error, raised: PyErr) -> Error {
+        let error = error.because(raised.value(py));
+        self.keep(py, Failed { error: error.clone(), exception: Some(raised) });
+        error
+    }
+
     /// Says what ends the work that is about to begin.
     pub(crate) fn ends(&self, cancel: &Cancel) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).cancel = Some(cancel.clone());
@@ -189,8 +196,6 @@ impl Function {
         }
         let kind = value.get_type().qualname().map_or_else(|_| String::new(), |name| name.to_string());
         let message = format!("`{}` raised {kind}", self.name);
-        let error = Error::new(Code::PythonFailed, message).because(value.to_string());
-        self.failure.keep(py, Failed { error: error.clone(), exception: Some(raised) });
-        error
+        self.failure.raised(py, Error::new(Code::PythonFailed, message), raised)
     }
 }

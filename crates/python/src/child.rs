@@ -228,7 +228,10 @@ type Given = (Report, Result<Reply, Vec<Value>>);
 
 fn give_to_child(task: &Task, watch: &Watch<'_>) -> Result<Given, Vec<Value>> {
     let not_possible = |cause: std::io::Error| {
-        vec![errors::to_json(&Error::new(Code::SubsystemFailed, "no process for FMUs").because(cause))]
+        let error = Error::new(Code::NoProcess, "the process for the FMUs cannot be started").because(cause);
+        vec![errors::to_json(
+            &error.hint("it needs a folder for temporary files: see $TMPDIR and the free disk space"),
+        )]
     };
     let folder = PrivateFolder::new().map_err(not_possible)?;
     std::fs::write(folder.path().join(TASK), json!(task).to_string()).map_err(not_possible)?;

@@ -42,13 +42,21 @@ impl CodePart {
                 let part = self.clone();
                 let description = self.description();
                 let make = move |name: &str| {
-                    Python::attach(|py| Stepping::new(py, &part, name))
-                        .map(|made| Box::new(made) as Box<dyn Subsystem>)
-                        .map_err(|raised| refused(&part.recipe.name, &raised))
+                    Python::attach(|py| {
+                        Stepping::new(py, &part, name)
+                            .map(|made| Box::new(made) as Box<dyn Subsystem>)
+                            .map_err(|raised| part.refused(py, raised))
+                    })
                 };
                 Box::new(CustomPart::of(description, make))
             }
         }
+    }
+
+    #[cold]
+    fn refused(&self, py: Python<'_>, raised: PyErr) -> Error {
+        let message = format!("`{}` cannot be made", self.recipe.name);
+        self.failure.raised(py, Error::new(Code::PythonFailed, message), raised)
     }
 
     fn description(&self) -> Description {
@@ -86,16 +94,11 @@ impl CodePart {
                 Box::new(part)
             }
             (Err(raised), _) | (_, Err(raised)) => {
-                let error = refused(name, &raised);
+                let error = self.refused(py, raised);
                 Box::new(CustomPart::of(self.description(), move |_| Err(error.clone())))
             }
         }
     }
-}
-
-#[cold]
-fn refused(part: &str, raised: &PyErr) -> Error {
-    Error::new(Code::PythonFailed, format!("`{part}` cannot be made")).because(raised)
 }
 
 /// A function of time, states and inputs.

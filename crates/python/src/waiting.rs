@@ -3,7 +3,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
 use costep::{Cancel, Code, Error};
@@ -21,10 +22,18 @@ pub(crate) const PATIENCE: Duration = Duration::from_millis(150);
 /// What a signal raised while the process of an FMU did not answer.
 static INTERRUPT: Mutex<Option<PyErr>> = Mutex::new(None);
 
-/// Has signals heeded also while the process of an FMU does not answer: one that hangs is ended.
+/// The thread that imported the package. Signals are its business.
+static IMPORTER: OnceLock<ThreadId> = OnceLock::new();
+
+/// Has signals heeded also while the process of an FMU does not answer: one that hangs is ended. Other threads of a run never
+/// wait for the interpreter here: the thread that holds it may be waiting for them.
 #[pyfunction]
 pub(crate) fn heed_signals() {
+    IMPORTER.get_or_init(|| std::thread::current().id());
     costep_supervise::give_up_when(|| {
+        if IMPORTER.get() != Some(&std::thread::current().id()) {
+            return false;
+        }
         let raised = Python::try_attach(|py| py.check_signals().err()).flatten();
         let is_raised = raised.is_some();
         if is_raised {

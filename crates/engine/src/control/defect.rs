@@ -58,7 +58,7 @@ fn error(input: &InputOverStep, step: &StepContext, inputs: &InputPolynomials) -
         let exponent = if mean > cut_off { order + 1 } else { 2 * order + 2 };
         let seen = if input.of.is_direct { SEEN * tail } else { 0.0 };
         if seen > mean + cut_off {
-            return StepError { size: seen, order: (order + 1).max(2) as f64 };
+            return StepError { size: seen, order: (order + 1) as f64 };
         }
         return StepError { size: mean + cut_off, order: exponent.max(2) as f64 };
     }

@@ -39,15 +39,15 @@ const USELESS: u64 = 3;
 /// So much better a long step has to be at most.
 const MOST_SHARE: f64 = 3.0;
 
-/// Where lengths change seldom: by this factor, or its third power, down as soon as a step should have been
-/// shorter than this share of itself, up when it could have been so many times as long for a while.
-const RUNG: f64 = 1.5;
+/// Where lengths change seldom: down as soon as a step should have been shorter than this share of itself, up when it could have been so
+/// many times as long for a while, to this share of what the error allows.
 const DOWN: f64 = 0.8;
-const UP: f64 = 1.65;
-/// Steps after a change that are waited for, beyond those that make up for one of the old length; and what
-/// of an error still counts a step later.
-const SETTLING: u64 = 2;
-const KEPT: f64 = 0.9;
+const UP: f64 = 1.3;
+const AIM: f64 = 0.78;
+/// By how much a length may become shorter and longer at once, and what of an error still counts a step later.
+const SELDOM_SHRINKS: f64 = 0.3;
+const SELDOM_GROWS: f64 = 1.5;
+const KEPT: f64 = 0.98;
 
 /// On a ladder: down as soon as a step should have been shorter than this share of itself; a rung up when it could have been so many
 /// times as long for a while, after so many steps on one, from which the models of the next are learnt.
@@ -309,21 +309,21 @@ impl Pacing {
         step.h < 0.9 * self.length
     }
 
-    /// The same where lengths change seldom.
+    /// The same where lengths change seldom. They follow the error, not the first step: with lengths that are its multiples by powers of a
+    /// factor that first step would choose the grid of all.
     fn change_seldom(&mut self, step: &StepContext, error: StepError) {
         self.wish = self.length;
-        self.tried = error;
         if self.wait > 0 || self.is_cut(step) {
             self.tried = self.last;
             return;
         }
-        let lasting = error.size.max(KEPT * self.last.size);
-        self.tried = StepError { size: lasting, ..error };
+        let is_first = self.counts.steps < FIRST_STEPS;
+        let (kept, most) = if is_first { (0.0, GROWS_AT_FIRST) } else { (KEPT, SELDOM_GROWS) };
+        self.tried = StepError { size: error.size.max(kept * self.last.size), ..error };
         if error.ideal() < DOWN {
-            self.wish /= if error.ideal() < 0.5 * DOWN { RUNG.powi(3) } else { RUNG };
-        } else if self.tried.ideal() > UP || (self.counts.steps < FIRST_STEPS && error.ideal() > RUNG.powi(3))
-        {
-            self.wish *= if self.counts.steps < FIRST_STEPS { RUNG.powi(3) } else { RUNG };
+            self.wish *= (AIM * error.ideal()).max(SELDOM_SHRINKS);
+        } else if self.tried.ideal() > UP {
+            self.wish *= (AIM * self.tried.ideal()).min(most);
         }
     }
 
@@ -402,7 +402,8 @@ impl Pacing {
         self.length = self.quantised(self.wish.clamp(self.min, self.max));
         self.wait = self.wait.saturating_sub(1);
         if self.is_steady && self.length != before {
-            self.wait = (before / self.length).ceil().max(1.0) as u64 + SETTLING;
+            // Steps that make up for what one of the old length lacked.
+            self.wait = (before / self.length).ceil().max(1.0) as u64;
             self.last.size *= (self.length / before).powf(self.last.order);
         }
         if self.ladder.is_some() && self.length != before {
@@ -411,7 +412,8 @@ impl Pacing {
         }
         if self.has_jumped() {
             self.length = self.quantised((AFTER_JUMP * self.length).max(self.min));
-            self.last = StepError { size: 1.0, ..self.last };
+            // What was before says nothing; to PI control 1 is no error before.
+            self.last.size = if self.is_steady { 0.0 } else { 1.0 };
         }
     }
 

@@ -28,6 +28,8 @@ PACKAGES = {"costep": "costep", "fmpy": "FMPy", "libcosimpy": "libcosimpy", "eco
 STOP, STEPS = 0.1, (1e-3, 5e-3)
 LONG = 1.0
 REPEATS, LONG_REPEATS, INTERRUPTS = 5, 3, 8
+# No measurement takes longer, in s, unless something is wrong.
+PATIENCE = 180
 
 
 @dataclass
@@ -81,7 +83,7 @@ def clean(python: pathlib.Path) -> dict[str, str]:
 def ask(python: pathlib.Path, script: str, *words: object) -> dict:
     """Runs a function of `measure.py` in another environment, and gives what it prints last."""
     command = [str(python), str(HERE / "measure.py"), script, *(str(word) for word in words)]
-    done = subprocess.run(command, capture_output=True, text=True, env=clean(python), cwd=PLACE)
+    done = subprocess.run(command, capture_output=True, text=True, env=clean(python), cwd=PLACE, timeout=PATIENCE)
     if done.returncode != 0:
         raise RuntimeError(f"{command}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
     return json.loads(done.stdout.strip().splitlines()[-1])
@@ -149,7 +151,7 @@ def cost(python: pathlib.Path) -> list[Figure | Finding]:
         Figure("a part in Python, per call, beyond a compiled one", found["parts"]["overhead"], "us", 1.5),
         Figure("`LTI` parts against the same built-in model, per step", found["linear"]["ratio"], "times", NATIVE),
         Figure("8 threads with a system each, against one thread's share", found["threads"]["ratio"], "times", 1.3),
-        Finding("a million rows in NumPy, Arrow and the run at one address", rows["same"]),
+        Finding("a million rows in NumPy without a copy: one address", rows["same"]),
         Figure("growth of memory (RSS) in 10,000 systems made, run and deleted", ask(python, "leak")["MB"], "MB", 5.0),
     ]
 

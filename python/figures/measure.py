@@ -62,7 +62,7 @@ def readme(page: str) -> dict:
 
 
 def rows() -> dict:
-    """A million rows: whether the array, its twin and the column of Arrow are the memory that the run has filled."""
+    """A million rows: whether two arrays are one memory, which neither owns."""
     import costep
     import numpy as np
 
@@ -216,6 +216,8 @@ def interrupt(folder: str, fmus: str) -> dict:
 
     import costep
 
+    # Shells have what they start in the background ignore it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     shutil.rmtree(folder, ignore_errors=True)
     rig = costep.System("dual-mass")
     if fmus != "-":

@@ -256,4 +256,16 @@ fn fmus_of_python_code_are_kept_apart_and_find_their_modules() {
         .says("pip install pythonfmu3");
     let folder = interpreter.parent().and_then(Path::parent).unwrap().to_str().unwrap();
     run_parts(&sandbox, &["three"], &[("VIRTUAL_ENV", folder)]).exits(0);
+    // What Python says about code that fails is the cause, not that the FMU has failed.
+    build_part(&sandbox, &interpreter, "four", "GAIN = None", "");
+    run_parts(&sandbox, &["four"], &[library])
+        .exits(2)
+        .says("error[E0117]: `four`: fmi2DoStep returned Fatal")
+        .says("cause: Fatal py exception encountered: [doStep] PyObject_CallMethod \"unsupported operand type(s) for");
+    let said = std::fs::read_to_string(sandbox.path("out/four.log")).unwrap();
+    assert!(said.contains("unsupported operand"), "{said}");
+    // A new project confirms the process of its own, so that nobody is warned of it.
+    sandbox.run("new rig one/Part.fmu --quiet").exits(0);
+    let written = std::fs::read_to_string(sandbox.path("rig/system.toml")).unwrap();
+    assert!(written.contains("isolation = \"process\""), "{written}");
 }

@@ -229,6 +229,11 @@ pub(crate) const CONNECT: &[Key] = &[
     needed("to", Kind::Text, "an input, \"part.port\""),
     key("gain", Kind::Number, "a factor; units are then not compared"),
     key("offset", Kind::Number, "added after the gain"),
+    key(
+        "log",
+        Kind::Truth,
+        "true: its debug messages too, in NAME.log of the run; usual for FMI 3 and Python code",
+    ),
     key("unit", Kind::Word(&["convert"]), "convert between the units of the two ends"),
     key("map", Kind::Map, "integers and items of enumerations that become others"),
     key("sum", Kind::Truth, "several connections into one input are added"),

@@ -205,7 +205,7 @@ fn proposal((at, input): (usize, &Signal<'_>), all: &Signals<'_>, fmu: &Candidat
         name: input.full.clone(),
         unit: input.unit.as_ref().map(|unit| unit.name().to_owned()),
         start: start_of_port(fmu.description, input.port, &[]),
-        is_whole: matches!(input.kind, PortKind::Integer | PortKind::Enumeration),
+        is_whole: matches!(input.kind, PortKind::Integer | PortKind::Boolean | PortKind::Enumeration),
     };
     Proposal { input: port, sources, sure }
 }

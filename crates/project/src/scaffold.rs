@@ -8,6 +8,7 @@ use costep_core::{Code, Description, Error, Result};
 use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, ModelExchangeOptions, ModelExchangeSubsystem};
 use costep_fmu_file::{Causality, Fmu, ModelDescription, Terminal};
 
+use crate::fmus::{carries_python, has_workers};
 use crate::propose::{Candidate, Proposal, propose};
 use crate::proposed_times::{latest_stop, shortest_step, usual_step};
 use crate::write::{key, quoted};
@@ -18,10 +19,17 @@ pub struct NewFmu<'a> {
     pub name: &'a str,
     /// Its file as it is to be written.
     pub file: &'a str,
-    /// What it says about itself.
-    pub description: &'a ModelDescription,
+    /// The file, opened.
+    pub fmu: &'a Fmu,
     /// Variables of it that are connected as one.
     pub terminals: &'a [Terminal],
+}
+
+impl<'a> NewFmu<'a> {
+    /// What it says about itself.
+    fn description(&self) -> &'a ModelDescription {
+        self.fmu.description()
+    }
 }
 
 /// Parameters that are listed; more would hide the rest of the file.
@@ -45,7 +53,7 @@ pub(crate) fn project_of_one(path: &Path) -> Result<String> {
             .in_file(path)
             .hint("rename it")
     })?;
-    let fmu = NewFmu { name: &name, file, description: fmu.description(), terminals: &[] };
+    let fmu = NewFmu { name: &name, file, fmu: &fmu, terminals: &[] };
     Ok(project_text(&name, "zoh", &[fmu]))
 }
 
@@ -69,11 +77,11 @@ fn project_text(name: &str, method: &str, fmus: &[NewFmu<'_>]) -> String {
 }
 
 fn write_times(fmus: &[NewFmu<'_>], out: &mut String) {
-    let experiments = || fmus.iter().map(|fmu| (fmu.name, fmu.description.default_experiment));
+    let experiments = || fmus.iter().map(|fmu| (fmu.name, fmu.description().default_experiment));
     let start =
         experiments().filter_map(|(_, e)| e.start_time).find(|start| *start != 0.0 && start.is_finite());
     let stops: Vec<_> = experiments().filter_map(|(name, e)| Some((name, e.stop_time?))).collect();
-    let described = || fmus.iter().map(|fmu| (fmu.name, fmu.description));
+    let described = || fmus.iter().map(|fmu| (fmu.name, fmu.description()));
     let stop = latest_stop(described());
     if let Some(start) = start {
         let _ = writeln!(out, "start = {}", time(start));
@@ -109,7 +117,7 @@ fn write_times(fmus: &[NewFmu<'_>], out: &mut String) {
 /// The FMU with the longest inner step, of those that declare one.
 fn longest_inner_step<'a>(fmus: &[NewFmu<'a>]) -> Option<(&'a str, f64)> {
     let own = |fmu: &NewFmu<'a>| {
-        Some((fmu.name, fmu.description.co_simulation.as_ref()?.fixed_internal_step_size?))
+        Some((fmu.name, fmu.description().co_simulation.as_ref()?.fixed_internal_step_size?))
     };
     fmus.iter()
         .filter_map(own)
@@ -125,7 +133,7 @@ fn multiple(size: f64, own: f64) -> Option<f64> {
 }
 
 fn write_fmu(fmu: &NewFmu<'_>, out: &mut String) {
-    let description = fmu.description;
+    let description = fmu.description();
     let version = description.fmi_version;
     let _ = writeln!(out, "\n[fmu.{}]  # {version}, {}", key(fmu.name), comment(&description.model_name));
     let _ = writeln!(out, "file = {}", quoted(fmu.file));
@@ -133,6 +141,12 @@ fn write_fmu(fmu: &NewFmu<'_>, out: &mut String) {
         let solver = ModelExchangeOptions::default().solver.label();
         let _ = writeln!(out, "interface = \"me\"  # it is for Model Exchange only: costep integrates it");
         let _ = writeln!(out, "solver = {}", quoted(&solver));
+    }
+    if carries_python(fmu.fmu) && has_workers() {
+        let _ = writeln!(
+            out,
+            "isolation = \"process\"  # it is Python code, of which each has a process of its own"
+        );
     }
     let structural = description.with_causality(Causality::StructuralParameter);
     let parameters: Vec<_> = structural.chain(description.with_causality(Causality::Parameter)).collect();
@@ -156,7 +170,7 @@ fn write_connections(fmus: &[NewFmu<'_>], out: &mut String) {
     let candidates: Vec<Candidate<'_>> = fmus
         .iter()
         .filter_map(|fmu| {
-            Some(Candidate { ports: ports(fmu)?, description: fmu.description, terminals: fmu.terminals })
+            Some(Candidate { ports: ports(fmu)?, description: fmu.description(), terminals: fmu.terminals })
         })
         .collect();
     let _ = writeln!(out, "\n# Connections, proposed with a score from 0 to 1 and the reason.");
@@ -193,7 +207,7 @@ fn write_connections(fmus: &[NewFmu<'_>], out: &mut String) {
 
 /// Inputs and outputs of an FMU under the interface that a project without `interface` uses.
 fn ports(fmu: &NewFmu<'_>) -> Option<Description> {
-    let (description, name) = (fmu.description, fmu.name);
+    let (description, name) = (fmu.description(), fmu.name);
     let ports = match description.co_simulation {
         Some(_) => CoSimulationSubsystem::describe(description, name, &CoSimulationOptions::default()),
         None => ModelExchangeSubsystem::describe(description, name, &ModelExchangeOptions::default()),

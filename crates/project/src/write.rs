@@ -123,6 +123,9 @@ impl Project {
             if fmu.retry_discarded {
                 out.key("retry_discarded", "true");
             }
+            if let Some(log) = fmu.log {
+                out.key("log", log.to_string());
+            }
             for (name, signals) in
                 [("continuous", &fmu.variations.continuous), ("discrete", &fmu.variations.discrete)]
             {

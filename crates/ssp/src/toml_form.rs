@@ -11,12 +11,13 @@ use crate::model::{Implementation, Value};
 /// Tables of a project file that an annotation may give, and keys of components and links.
 const TABLES: [&str; 9] =
     ["step", "method", "models", "schedule", "group", "external", "record", "guard", "run"];
-const COMPONENT_KEYS: [&str; 9] = [
+const COMPONENT_KEYS: [&str; 10] = [
     "interface",
     "solver",
     "isolation",
     "step_timeout",
     "retry_discarded",
+    "log",
     "continuous",
     "discrete",
     "trust",

@@ -37,12 +37,7 @@ pub(crate) fn run(args: &NewArgs, output: Output) -> Result<ExitCode, Failure> {
     let described: Vec<NewFmu<'_>> = fmus
         .iter()
         .zip(names.iter().zip(&files).zip(&terminals))
-        .map(|(fmu, ((name, file), terminals))| NewFmu {
-            name,
-            file,
-            description: fmu.description(),
-            terminals,
-        })
+        .map(|(fmu, ((name, file), terminals))| NewFmu { name, file, fmu, terminals })
         .collect();
     let project = args.dir.file_name().map_or_else(|| "system".into(), |name| name.to_string_lossy());
     write_new(&file, new_project(&project, &described).as_bytes())?;

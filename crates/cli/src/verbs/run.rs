@@ -272,9 +272,10 @@ fn print_verdict(project: &Project, outcome: &Outcome) -> Result<(), Error> {
     if let Some(doubt) = &report.doubt {
         say!("         {}", doubt_line(doubt))?;
     }
-    if let Some(request) = report.ended.as_ref().map(|request| &request.details().message) {
-        let stop = project.model.experiment.stop;
-        say!("{}    {request}, before the stop time of {stop} s", paint(WARN, "ended"))?;
+    if let Some(request) = &report.ended {
+        let (message, stop) = (&request.details().message, project.model.experiment.stop);
+        say!("{}    {message}, before the stop time of {stop} s", paint(WARN, "ended"))?;
+        say!("         {}", request.help())?;
     }
     Ok(())
 }

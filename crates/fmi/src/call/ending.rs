@@ -40,9 +40,14 @@ impl Instance {
     #[cold]
     pub(crate) fn has_ended(&self) -> Error {
         let t = self.end.get();
-        let hint = format!(
-            "results up to there are valid; `--t-end {t}` ends the run there, if that time is a multiple of the step"
-        );
+        let hint = match self.library.description().origin.generation_tool.as_deref() {
+            Some(tool) if tool.starts_with("PythonFMU") => {
+                "if this was not meant: `do_step` of its Python code has to return True".to_owned()
+            }
+            _ => format!(
+                "results up to there are valid; `--t-end {t}` ends the run there, if that time is a multiple of the step"
+            ),
+        };
         self.error(Code::FmuEnds, &format!("the FMU asked to end the simulation at t = {} s", plain_time(t)))
             .hint(hint)
     }

@@ -145,6 +145,7 @@ impl Instance {
             Some(_) if is_step && code == Code::FmuError => error.hint(STEP),
             Some(_) => error,
             None if code == Code::FmuPending => error.because(NO_MESSAGE),
+            None if !self.logging => error.because(NO_MESSAGE).hint(NOT_ASKED),
             None if is_step => error.because(NO_MESSAGE).hint(SILENT_STEP),
             None => error.because(NO_MESSAGE).hint(SILENT),
         };
@@ -163,7 +164,8 @@ impl Instance {
     pub(crate) fn error(&self, code: Code, what: &str) -> Error {
         let error = Error::new(code, format!("`{}`: {what}", self.name.to_string_lossy()));
         match self.environment.log.last() {
-            Some(text) => error.because(text),
+            // On one line, as all causes are.
+            Some(text) => error.because(text.lines().map(str::trim).collect::<Vec<_>>().join(" ")),
             None => error,
         }
     }
@@ -377,6 +379,7 @@ const NO_MESSAGE: &str = "the FMU gave no message with it";
 /// What to do about an FMU that fails in a step, and about one that says nothing.
 const STEP: &str =
     "see the message of the FMU in the cause; try a smaller step, or other inputs and parameters";
+const NOT_ASKED: &str = "`log = true` in its table of the project asks it for more messages; `costep check --probe` tests it by itself";
 const SILENT_STEP: &str =
     "`costep check --probe` tests the FMU by itself; try a smaller step, or other inputs and parameters";
 const SILENT: &str = "`costep check --probe` tests the FMU by itself; try other inputs and parameters";

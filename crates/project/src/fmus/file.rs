@@ -34,14 +34,17 @@ struct Loaded {
     libraries: Vec<Arc<FmuLibrary>>,
 }
 
+/// Whether there is Python code inside, which the interpreter of the process would run.
+pub(crate) fn carries_python(fmu: &Fmu) -> bool {
+    let mut entries = fmu.archive().entries();
+    entries.any(|entry| entry.name.starts_with("resources/") && entry.name.ends_with(".py"))
+}
+
 impl FmuFile {
     fn open(path: &Path) -> Result<Self> {
         let fmu = Fmu::open(path)?;
         let (description, findings) = (fmu.description().clone(), fmu.validate());
-        let is_module = |entry: costep_fmu_file::Entry<'_>| {
-            entry.name.starts_with("resources/") && entry.name.ends_with(".py")
-        };
-        let carries_python = fmu.archive().entries().any(is_module);
+        let carries_python = carries_python(&fmu);
         let loaded = Mutex::new(Loaded { fmu, checked: HashMap::new(), libraries: Vec::new() });
         Ok(Self { path: whole(path), description, findings, carries_python, loaded })
     }
@@ -121,12 +124,12 @@ impl FmuFile {
 }
 
 #[cfg(target_os = "linux")]
-fn has_workers() -> bool {
+pub(crate) fn has_workers() -> bool {
     costep_supervise::worker_program().is_some()
 }
 
 #[cfg(not(target_os = "linux"))]
-fn has_workers() -> bool {
+pub(crate) fn has_workers() -> bool {
     false
 }
 

@@ -17,7 +17,7 @@ use costep_fmi::SignalVariations;
 use costep_fmu_file::Values;
 use costep_integrate::Solver;
 
-pub(crate) use file::{FmuFile, Opened};
+pub(crate) use file::{FmuFile, Opened, carries_python, has_workers};
 pub(crate) use read::{Fmu, file_in, path_in, read, whole, wired_part};
 pub(crate) use value::{find_port, start_of_port, written};
 
@@ -93,6 +93,8 @@ pub struct FmuSpec {
     pub step_timeout: Option<f64>,
     /// Whether steps that it discards are done again in shorter ones.
     pub retry_discarded: bool,
+    /// Whether it is asked for debug messages, if the project says so.
+    pub log: Option<bool>,
     /// Whether it is refused if its model description breaks a rule that importers rely on.
     pub validate: bool,
     /// Whether what it offers is believed without a trial.

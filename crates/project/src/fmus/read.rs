@@ -42,6 +42,7 @@ pub(crate) fn read(
     let named = check_name(&entry.key, "part", entry.key_origin, problems);
     let care = read_care(&section, problems);
     let trust = section.get("trust").map(|_| section.truth("trust", problems));
+    let log = section.get("log").map(|_| section.truth("log", problems));
     let retry = section.get("retry_discarded").map(|_| section.truth("retry_discarded", problems));
     section.require("file", "name an FMU, `file = \"engine.fmu\"`, relative to this file", problems);
     let written = section.text("file", problems)?;
@@ -55,6 +56,7 @@ pub(crate) fn read(
     let interface = interface?;
     check_binary(&file, interface, &section, problems)?;
     let (isolation, step_timeout) = care.filter(|_| named && valid)?;
+    let log = if log.is_some() { Some(log.flatten()?) } else { None };
     let retry_discarded = retry.unwrap_or(Some(false))?;
     let trust = trust.unwrap_or(Some(false))?;
     if retry_discarded && interface == FmuInterface::ModelExchange {
@@ -73,6 +75,7 @@ pub(crate) fn read(
         isolation,
         step_timeout,
         retry_discarded,
+        log,
         routing: routing.clone(),
         variations,
     };
@@ -117,6 +120,7 @@ pub(crate) fn read(
         isolation,
         step_timeout,
         retry_discarded,
+        log,
         validate,
         trust,
         variations,
@@ -145,6 +149,7 @@ struct Use<'a> {
     isolation: Isolation,
     step_timeout: Option<f64>,
     retry_discarded: bool,
+    log: Option<bool>,
     routing: InputRouting,
     variations: SignalVariations,
 }
@@ -161,6 +166,7 @@ pub(crate) fn wired_part(
         isolation: spec.isolation,
         step_timeout: spec.step_timeout,
         retry_discarded: spec.retry_discarded,
+        log: spec.log,
         routing: InputRouting { tuned: spec.tuned.clone(), ..routing },
         variations: spec.variations.clone(),
     };
@@ -173,7 +179,9 @@ fn make_part(
     interface: FmuInterface,
     how: Use<'_>,
 ) -> Result<Box<dyn Component>, Error> {
-    let Use { set, solver, isolation, step_timeout, retry_discarded, routing, variations } = how;
+    let Use { set, solver, isolation, step_timeout, retry_discarded, log, routing, variations } = how;
+    // Python code that fails says why to nobody else.
+    let logging = log.or(file.carries_python.then_some(true));
     let (file, parameters) = (Arc::clone(file), set.to_vec());
     let step_timeout = step_timeout.map(Duration::from_secs_f64);
     Ok(match interface {
@@ -182,6 +190,7 @@ fn make_part(
                 parameters,
                 step_timeout,
                 retry_discarded,
+                logging,
                 routing,
                 variations,
                 ..CoSimulationOptions::default()
@@ -191,8 +200,15 @@ fn make_part(
         FmuInterface::ModelExchange => {
             let default = ModelExchangeOptions::default();
             let solver = solver.unwrap_or(default.solver);
-            let options =
-                ModelExchangeOptions { parameters, solver, step_timeout, routing, variations, ..default };
+            let options = ModelExchangeOptions {
+                parameters,
+                solver,
+                step_timeout,
+                logging,
+                routing,
+                variations,
+                ..default
+            };
             Box::new(ModelExchangeComponent::new(file, name, options, isolation)?)
         }
     })

@@ -2,9 +2,11 @@
 
 use std::process::ExitCode;
 
+use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use costep_core::{Code, Error, ExitClass};
 
+use crate::args::Cli;
 use crate::failure::Failure;
 use crate::style::note;
 
@@ -49,10 +51,50 @@ fn tip(error: &clap::Error) -> Option<String> {
             None => is_file.then(|| "`costep run FILE` runs a system or an FMU".into()),
         };
     }
-    let is_fmu = word(ContextKind::InvalidArg).is_some_and(|word| word.ends_with(".fmu"));
-    is_fmu.then(|| {
-        "`costep new DIR A.fmu B.fmu` makes a project of several FMUs, `costep run DIR` runs it".into()
+    if error.kind() == ErrorKind::MissingRequiredArgument {
+        let missing = match error.get(ContextKind::InvalidArg) {
+            Some(ContextValue::Strings(missing)) => missing.first().cloned().unwrap_or_default(),
+            _ => String::new(),
+        };
+        let flag = missing.split(' ').next().unwrap_or_default();
+        return example_with(flag).map(|example| format!("for example `{example}`"));
+    }
+    let stray = word(ContextKind::InvalidArg)?;
+    if stray.ends_with(".fmu") {
+        return Some(
+            "`costep new DIR A.fmu B.fmu` makes a project of several FMUs, `costep run DIR` runs it".into(),
+        );
+    }
+    let words: Vec<String> = crate::arguments().map(|word| word.to_string_lossy().into_owned()).collect();
+    list_with_blanks(&words, &stray)
+}
+
+/// Flags whose values are lists.
+const LISTS: [&str; 4] = ["--steps", "--methods", "--signals", "--windows"];
+
+/// How a list is written, where one has been divided by blanks.
+fn list_with_blanks(words: &[String], stray: &str) -> Option<String> {
+    let end = words.iter().position(|word| word.to_lowercase() == stray)?;
+    let start = words[..end].iter().rposition(|word| word.starts_with("--"))?;
+    let flag = words[start].as_str();
+    let is_list = LISTS.contains(&flag) && end > start + 1;
+    is_list.then(|| {
+        let values: Vec<&str> = words[start + 1..=end].iter().map(|word| word.trim_matches(',')).collect();
+        format!("lists are separated by commas, without blanks: `{flag} {}`", values.join(","))
     })
+}
+
+/// The first example in the help of the verb of this command line that has this flag, or the first of all.
+fn example_with(flag: &str) -> Option<String> {
+    let verb = crate::arguments().find_map(|word| {
+        let word = word.to_string_lossy().into_owned();
+        (!word.starts_with('-')).then_some(word)
+    })?;
+    let help = Cli::command().find_subcommand(&verb)?.get_after_help()?.to_string();
+    let examples: Vec<&str> =
+        help.lines().map(str::trim).filter(|line| line.starts_with("costep ")).collect();
+    let fitting = examples.iter().find(|line| line.split(' ').any(|word| word == flag));
+    fitting.or(examples.first()).map(|line| (*line).to_owned())
 }
 
 /// Prints help, version or a mistake of the command line.
@@ -68,4 +110,21 @@ pub(crate) fn report(error: &clap::Error) -> ExitCode {
         note(&format!("\n  tip: {tip}"));
     }
     if is_help { ExitCode::SUCCESS } else { ExitCode::from(ExitClass::Input.code()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_with_blanks_are_recognised() {
+        let tip = |line: &str, stray: &str| {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            list_with_blanks(&words, stray)
+        };
+        let written = tip("compare pair --steps 1ms, 2MS", "2ms").unwrap();
+        assert!(written.ends_with("`--steps 1ms,2MS`"), "{written}");
+        assert_eq!(tip("compare pair --steps 1ms --quiet 2ms", "2ms"), None);
+        assert_eq!(tip("compare pair other", "other"), None);
+    }
 }

@@ -119,6 +119,39 @@ fn the_project_of_the_manual_is_a_valid_one() {
     assert!(project.is_ok(), "{:?}", project.err());
 }
 
+/// Listings in TOML of a page.
+fn listings(page: &str) -> Vec<String> {
+    let text = read(page);
+    let blocks = text.split("```toml\n").skip(1);
+    blocks.map(|rest| rest.split("```").next().unwrap_or_default().to_owned()).collect()
+}
+
+/// What a page shows of a project is what its example has, which the commands of the page run.
+#[test]
+fn listings_of_projects_stand_in_the_examples_that_are_run() {
+    for (page, example) in [
+        ("docs/howto/external-signals.md", "examples/signals/system.toml"),
+        ("docs/howto/units.md", "examples/units/system.toml"),
+    ] {
+        let shown = listings(page);
+        assert!(!shown.is_empty(), "{page}");
+        for listing in shown {
+            assert!(
+                read(example).contains(listing.trim()),
+                "{page} shows what {example} has not:\n{listing}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_plan_of_the_manual_is_a_valid_one() {
+    let [text] = &listings("docs/experiments.md")[..] else { panic!("one plan") };
+    let registry = costep_project::Registry::standard();
+    let plan = costep_project::Plan::from_toml(text, Path::new("manual.toml"), &registry).unwrap();
+    assert_eq!(plan.runs().unwrap(), 2 * 4 * 3);
+}
+
 #[test]
 fn the_list_of_studies_is_the_registry() {
     let list = read("docs/reproduce.md");

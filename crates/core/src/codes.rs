@@ -259,7 +259,7 @@ codes! {
         "wait for the other run, or choose another folder with `--out DIR`"
     E0220 DataFile Input "a file of values cannot be used as a signal"
         "It is CSV with a line of names, time in the first column, and numbers below, separated by tabs, semicolons or commas; or a recording of costep. Times have to rise, and every line has as many columns as the first."
-        "fix the file at the line shown; docs/import.md says how files of values are written"
+        "fix the file at the line shown; docs/howto/external-signals.md says how files of values are written"
     E0270 NotAProject Input "the file is not a project"
         "The file is of another kind: an archive, an XML document of a format that is not read, a recording, or text that is not TOML in most of its lines. The message says what it is."
         "a system is a TOML project (docs/project.md), an .fmu, .ssp, .ssd or .msim file, an OspSystemStructure.xml or a multi-model in JSON (docs/import.md)"

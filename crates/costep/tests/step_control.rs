@@ -129,7 +129,7 @@ fn bonds_tell_what_they_lose() {
     let torn = rig(|text| text.replacen("bond = \"spring\"", "bond = \"other\"", 1));
     assert!(torn.run(Run::new()).unwrap().report.bonds.is_empty());
     assert_eq!(
-        torn.project().advice.iter().filter(|advice| advice.code() == costep::Code::NoBond).count(),
+        torn.project().warnings.iter().filter(|warning| warning.code() == costep::Code::NoBond).count(),
         2
     );
 }

@@ -228,8 +228,18 @@ impl DataFile {
                 return Err(flaw(&self.path, index + 1, message));
             }
             let (Some(time), Some(value)) = (time, value) else {
-                let name = if time.is_none() { &self.columns[0].name } else { &self.columns[column].name };
-                let message = format!("the value of `{}` is not a number", short(name));
+                let place = if time.is_none() { 0 } else { column };
+                let cell = cells(line, separator).nth(place).unwrap_or_default();
+                let message = match cell.trim() {
+                    "" => format!("the value of `{}` is missing", short(&self.columns[place].name)),
+                    cell => {
+                        format!(
+                            "the value of `{}`, `{}`, is not a number",
+                            short(&self.columns[place].name),
+                            short(cell)
+                        )
+                    }
+                };
                 return Err(flaw(&self.path, index + 1, message));
             };
             let time = time * factor / divisor;

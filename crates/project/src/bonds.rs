@@ -3,7 +3,7 @@
 use costep_core::{Code, Connection, Error, PowerBond};
 use costep_system::SystemDescription;
 
-use crate::document::{Origin, Table};
+use crate::document::{Node, Origin, Table, Value};
 use crate::problems::Problems;
 use crate::section::Section;
 
@@ -49,13 +49,30 @@ pub(crate) fn pairs(names: &[Option<String>], model: &SystemDescription) -> Vec<
 }
 
 /// Says which names are of no bond.
-pub(crate) fn advise(names: &[Option<String>], model: &SystemDescription, problems: &mut Problems<'_>) {
+pub(crate) fn warn(
+    names: &[Option<String>],
+    model: &SystemDescription,
+    root: &Table,
+    problems: &mut Problems<'_>,
+) {
     for (name, _) in pairs(names, model).into_iter().filter(|(_, bond)| bond.is_none()) {
-        problems.advise(Origin::Nowhere, || {
+        problems.warn(place(&name, root), || {
             Error::new(
                 Code::NoBond,
                 format!("the power bond `{name}` is not a pair of connections there and back"),
             )
         });
     }
+}
+
+/// Where a bond is named first.
+fn place(name: &str, root: &Table) -> Origin {
+    let Some(Node { value: Value::List(connections), .. }) = root.get("connect") else {
+        return Origin::Nowhere;
+    };
+    let bond = |node: &Node| match &node.value {
+        Value::Table(table) if table.text("bond") == Some(name) => table.get("bond").map(|bond| bond.origin),
+        _ => None,
+    };
+    connections.iter().find_map(bond).unwrap_or(Origin::Nowhere)
 }

@@ -173,9 +173,17 @@ fn read_own(
     let sections = ["native", "fmu", "linear"]
         .map(|key| Section::open_free(root.get(key), format!("[{key}]"), problems));
     let [native_section, fmu_section, linear_section] = &sections;
+    let [native_entries, fmu_entries, linear_entries] = [
+        native_section.named(keys::NATIVE, "[native.NAME]", problems),
+        fmu_section.named(keys::FMU, "[fmu.NAME]", problems),
+        linear_section.named(keys::LINEAR, "[linear.NAME]", problems),
+    ];
+    let is_nameless =
+        |(section, entries): (&Section<'_>, &Vec<&Entry>)| section.entries().len() > entries.len();
+    let lacks_names = sections.iter().zip([&native_entries, &fmu_entries, &linear_entries]).any(is_nameless);
     let (mut natives, mut fmus, mut parts, mut origins) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let (mut broken, mut proposals) = (HashSet::new(), Vec::new());
-    for entry in native_section.entries() {
+    for entry in native_entries.iter().copied() {
         match read_native(entry, registry, problems) {
             Some((spec, part, own)) => {
                 natives.push(spec);
@@ -195,8 +203,8 @@ fn read_own(
         }
     }
     let (mut opened, targets) = (Opened::default(), connections::targets(root));
-    for entry in fmu_section.entries() {
-        let twice = native_section.entries().iter().find(|native| native.key == entry.key);
+    for entry in fmu_entries.iter().copied() {
+        let twice = native_entries.iter().copied().find(|native| native.key == entry.key);
         refuse_second(entry, twice, problems);
         match fmus::read(entry, registry.solvers(), (&mut opened, &targets), problems)
             .filter(|_| twice.is_none())
@@ -214,9 +222,8 @@ fn read_own(
         }
     }
     let mut linears = Vec::new();
-    for entry in linear_section.entries() {
-        let others = [native_section, fmu_section].into_iter().flat_map(|section| section.entries());
-        let twice = others.into_iter().find(|other| other.key == entry.key);
+    for entry in linear_entries.iter().copied() {
+        let twice = native_entries.iter().chain(&fmu_entries).copied().find(|other| other.key == entry.key);
         refuse_second(entry, twice, problems);
         match linear::read(entry, problems).filter(|_| twice.is_none()) {
             Some((spec, part)) => {
@@ -267,7 +274,7 @@ fn read_own(
         origins,
         defaults: Defaults::agreed(&proposals),
         proposals,
-        signals: signals.with_broken(broken, parts.is_empty()),
+        signals: signals.with_broken(broken, parts.is_empty() || lacks_names),
         model: unconnected(parts),
     }
 }

@@ -126,7 +126,7 @@ fn read_file(external: &Section<'_>, names: &[&str], problems: &mut Problems<'_>
     let (gain, offset) = (number("gain", 1.0, problems)?, number("offset", 0.0, problems)?);
     let path = problems.folder().join(file);
     let read = DataFile::open(&path).and_then(|data| {
-        let column = column.unwrap_or_else(|| usual_column(&data, names));
+        let column = column.map_or_else(|| usual_column(&data, names), Ok)?;
         let signal = ColumnSignal { column, interpolation, time_offset, gain, offset };
         let unit = data.unit(&signal.column).map(str::to_owned);
         Ok((
@@ -138,17 +138,26 @@ fn read_file(external: &Section<'_>, names: &[&str], problems: &mut Problems<'_>
 }
 
 /// The column that is meant if none is named: the only one, else that of the name of the input.
-fn usual_column(data: &DataFile, names: &[&str]) -> String {
+fn usual_column(data: &DataFile, names: &[&str]) -> Result<String, Error> {
     let columns: Vec<&str> = data.names().skip(1).collect();
-    match columns[..] {
-        [only] => only.to_owned(),
-        _ => names
-            .iter()
-            .find(|name| columns.contains(*name))
-            .or(names.first())
-            .map(|name| (*name).to_owned())
-            .unwrap_or_default(),
-    }
+    let named = || names.iter().copied().find(|name| columns.contains(name));
+    let column = if let [only] = columns[..] { Some(only) } else { named() };
+    column.map(str::to_owned).ok_or_else(|| {
+        let name = names.first().copied().unwrap_or_default();
+        let message = match columns[..] {
+            [] => "the file has no column but the first, which is time".to_owned(),
+            _ => format!("the file has {} columns, and none is called `{}`", columns.len(), shortened(name)),
+        };
+        let error = Error::new(Code::UnknownColumn, message).in_file(data.path());
+        match columns.first() {
+            Some(first) => error.hint(format!(
+                "say which, `column = \"{}\"`: {}",
+                shortened(first),
+                shortened(&columns.join(", "))
+            )),
+            None => error,
+        }
+    })
 }
 
 /// The place of an error in the file of values becomes its cause: its own place is in the project.

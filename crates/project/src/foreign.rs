@@ -11,7 +11,7 @@ const SYSTEMS: &str = "a system is a TOML project, an .fmu, .ssp, .ssd or .msim 
 
 /// An error if a file is plainly of another kind than text in TOML.
 pub(crate) fn refuse(path: &Path, bytes: &[u8]) -> Result<()> {
-    let Some((what, hint)) = other_kind(bytes) else { return Ok(()) };
+    let Some((what, hint)) = other_kind(bytes).or_else(|| kind_by_ending(path)) else { return Ok(()) };
     let message = format!("`{}` is {what}, not a project file", path.display());
     Err(Error::new(Code::NotAProject, message).in_file(path).hint(hint))
 }
@@ -27,12 +27,36 @@ fn other_kind(bytes: &[u8]) -> Option<(String, String)> {
             "a recording",
             "`costep plot` and `costep export` read recordings; the project of a run is the run.toml beside it",
         ),
+        [0x89, b'P', b'N', b'G', ..] => kind("a picture", SYSTEMS),
         [0x7f, b'E', b'L', b'F', ..] => kind("a program or library", "give the FMU that it belongs to"),
         _ => {
             let text = bytes.strip_prefix(&[0xef, 0xbb, 0xbf]).unwrap_or(bytes).trim_ascii_start();
             text.starts_with(b"<").then(|| xml_kind(text))
         }
     }
+}
+
+/// The same by the ending of its name, of files that are text too.
+fn kind_by_ending(path: &Path) -> Option<(String, String)> {
+    let ending = path.extension()?.to_str()?.to_ascii_lowercase();
+    let file = path.file_name()?.to_string_lossy();
+    let (what, hint) = match ending.as_str() {
+        "csv" | "tsv" => (
+            "a file of values",
+            format!("a project takes inputs from it: `[[external]] to = \"part.port\" file = \"{file}\"`"),
+        ),
+        "py" => (
+            "Python code",
+            format!(
+                "make an FMU of it, `pythonfmu build -f {file}`, or use it by the Python package (docs/python.md)"
+            ),
+        ),
+        "mo" | "slx" | "mdl" => {
+            ("a model of another tool", "export it there as an FMU for Co-Simulation".into())
+        }
+        _ => return None,
+    };
+    Some((what.into(), hint))
 }
 
 fn xml_kind(text: &[u8]) -> (String, String) {
@@ -82,5 +106,13 @@ mod tests {
         assert_eq!(what(b"<?xml"), "an XML document");
         assert_eq!(what(b"[system]\n"), "");
         assert_eq!(what(b""), "");
+        assert_eq!(what(b"\x89PNG\r\n"), "a picture");
+        let by_ending =
+            |name: &str| kind_by_ending(Path::new(name)).map(|(what, _)| what).unwrap_or_default();
+        assert_eq!(
+            (by_ending("rig/cycle.CSV"), by_ending("rig/plant.mo")),
+            ("a file of values".into(), "a model of another tool".into())
+        );
+        assert_eq!((by_ending("system.toml"), by_ending("system")), (String::new(), String::new()));
     }
 }

@@ -9,7 +9,7 @@ use crate::connections::GroupRequest;
 use crate::document::{Entry, Node, Origin, Table};
 use crate::models::{self, Models, names_a_file, read_options};
 use crate::overrides::DEFAULT_METHOD;
-use crate::problems::{Problems, shortened, suggest};
+use crate::problems::{Problems, shortened, suggest, suggested};
 use crate::registry::Registry;
 use crate::section::Section;
 use crate::signals::{Side, Signals};
@@ -149,9 +149,15 @@ fn assign(
         match drafts.iter().position(|draft| draft.name == wish.group) {
             Some(group) => claim(&mut owners, wish.input, (group, wish.origin), drafts, signals, problems),
             None => problems.report(wish.origin, || {
-                let error =
-                    Error::new(Code::UnknownName, format!("unknown group `{}`", shortened(&wish.group)));
-                suggest(error, &wish.group, drafts.iter().map(|draft| draft.name))
+                let name = shortened(&wish.group);
+                let error = Error::new(Code::UnknownName, format!("there is no group `{name}`"));
+                let near = suggest(error, &wish.group, drafts.iter().skip(1).map(|draft| draft.name));
+                match suggested(&near).is_some() {
+                    true => near,
+                    false => {
+                        near.hint(format!("give it a method: `[group.{name}]` and below it `id = \"zoh\"`"))
+                    }
+                }
             }),
         }
     }

@@ -126,6 +126,26 @@ pub(crate) fn has<K: Known>(keys: &[K], name: &str) -> bool {
     keys.iter().any(|key| key.name() == name)
 }
 
+/// Words that other tools and people have for keys.
+const OTHER_WORDS: [(&str, &[&str]); 10] = [
+    ("from", &["source", "src", "output", "out"]),
+    ("to", &["target", "dest", "destination", "input", "sink", "port"]),
+    ("size", &["dt", "h", "step", "step_size", "stepsize", "length"]),
+    ("file", &["path", "fmu", "filename", "source", "uri"]),
+    ("set", &["parameters", "params", "parameter", "start_values", "start"]),
+    ("stop", &["end", "t_end", "tend", "stop_time", "duration", "final_time"]),
+    ("start", &["begin", "t_start", "start_time"]),
+    ("frequency", &["freq", "f", "hz"]),
+    ("gain", &["factor", "scale", "multiplier"]),
+    ("every", &["interval", "period", "rate"]),
+];
+
+/// The keys that a word of another tool may stand for.
+pub(crate) fn of_other_tools(word: &str) -> impl Iterator<Item = &'static str> {
+    let word = word.to_ascii_lowercase();
+    OTHER_WORDS.iter().filter(move |(_, words)| words.contains(&word.as_str())).map(|(key, _)| *key)
+}
+
 /// The tables of a project file.
 pub(crate) const ROOT: &[Key] = &[
     key("system", Kind::Table(SYSTEM), "name, start, stop and inner solver of the whole system"),
@@ -209,6 +229,11 @@ pub(crate) const FMU: &[Key] = &[
     key("step_timeout", Kind::Length, "longest time of a call before the run is aborted"),
     key("retry_discarded", Kind::Truth, "a discarded step is repeated in shorter ones"),
     key("validate", Kind::Truth, "false: use it in spite of errors in its model description"),
+    key(
+        "log",
+        Kind::Truth,
+        "true: its debug messages too, in NAME.log of the run; usual for FMI 3 and Python code",
+    ),
     key("trust", Kind::Truth, "true: rely on what it offers without trying it"),
     key("continuous", Kind::Texts, "real signals that are smooth although they are declared discrete"),
     key("discrete", Kind::Texts, "signals that keep their last value over a step, whatever the method"),
@@ -229,11 +254,6 @@ pub(crate) const CONNECT: &[Key] = &[
     needed("to", Kind::Text, "an input, \"part.port\""),
     key("gain", Kind::Number, "a factor; units are then not compared"),
     key("offset", Kind::Number, "added after the gain"),
-    key(
-        "log",
-        Kind::Truth,
-        "true: its debug messages too, in NAME.log of the run; usual for FMI 3 and Python code",
-    ),
     key("unit", Kind::Word(&["convert"]), "convert between the units of the two ends"),
     key("map", Kind::Map, "integers and items of enumerations that become others"),
     key("sum", Kind::Truth, "several connections into one input are added"),

@@ -196,13 +196,16 @@ fn unknown_path(root: &Table, path: &[String]) -> Error {
     }
     let error = Error::new(Code::UnknownKey, format!("nothing is called `{}`", shortened(&written)));
     let tables: Vec<&str> = keys::names(keys::ROOT).collect();
-    let error = suggest(error, &path[0], tables.into_iter().chain(parts));
+    let error = suggest(error, &path[0], tables.into_iter().chain(parts.iter().copied()));
     match root.table("system").and_then(|system| system.text("model")) {
         Some(model) if suggested(&error).is_none() => error.hint(format!(
             "parameters of the whole model `{}` are written without a part: `{}=...`",
             shortened(model),
             path[1]
         )),
+        None if suggested(&error).is_none() && !parts.is_empty() => {
+            error.hint(format!("write `PART.NAME=VALUE`; parts: {}", shortened(&parts.join(", "))))
+        }
         _ => error,
     }
 }

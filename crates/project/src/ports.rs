@@ -13,7 +13,8 @@ use crate::signals::{Side, split_signal};
 /// Reads all tables; ports are named `part.port`. Wrong ones are reported and left out.
 pub(crate) fn read(root: &Table, parts: &Components, problems: &mut Problems<'_>) -> Vec<PortSize> {
     let section = Section::open_free(root.get("port"), "[port]", problems);
-    section.entries().iter().filter_map(|entry| read_one(entry, parts, problems)).collect()
+    let entries = section.named(keys::PORT, "[port.\"part.port\"]", problems);
+    entries.into_iter().filter_map(|entry| read_one(entry, parts, problems)).collect()
 }
 
 /// Gives the ports of a part their sizes.

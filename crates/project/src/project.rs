@@ -332,7 +332,7 @@ fn read_project(input: Input, registry: &Registry, problems: &mut Problems<'_>) 
     let mut maps = wiring.maps.clone();
     let (model, bonds, offsets) = wired(parts.model, wiring);
     maps.resize(model.connections.len(), Vec::new());
-    crate::bonds::advise(&bonds, &model, problems);
+    crate::bonds::warn(&bonds, &model, root, problems);
     let mut model = SystemDescription { experiment: experiment?, solver, ..model };
     if is_steady && problems.is_empty() {
         match model.at_rest() {

@@ -4,7 +4,7 @@ use costep_core::{Code, Error};
 use costep_engine::{ControlSpec, Rate};
 
 use crate::document::{Entry, Node, Table, Value};
-use crate::problems::{Problems, suggest};
+use crate::problems::{Problems, shortened, suggest};
 use crate::section::Section;
 use crate::signals::Signals;
 use crate::write::inline_text;
@@ -59,9 +59,14 @@ fn read_rate(entry: &Entry, problems: &mut Problems<'_>) -> Option<Rate> {
     };
     if rate.is_none() {
         problems.report(entry.node.origin, || {
-            Error::new(Code::BadValue, format!("the rate of `{}` is not one", entry.key)).hint(format!(
-                "5: one step in five macro steps; \"1/5\": five steps in a macro step; at most {MOST}"
-            ))
+            let message = format!("the rate of `{}` is not possible", shortened(&entry.key));
+            Error::new(Code::BadValue, message)
+                .because(
+                    "a part steps once in several macro steps, or several times in one: an integer says how many",
+                )
+                .hint(format!(
+                    "5: one step in five macro steps; \"1/5\": five steps in a macro step; at most {MOST}"
+                ))
         });
     }
     // Once is what all do.

@@ -6,7 +6,7 @@ use costep_core::quantity::parse_time_with_unit;
 use costep_core::{Code, Error};
 
 use crate::document::{Entry, Node, Origin, Table, Value};
-use crate::keys::{self, Kind, Known};
+use crate::keys::{self, Key, Kind, Known};
 use crate::problems::{Problems, shortened, suggest, suggested};
 
 /// No name or quantity is longer.
@@ -67,6 +67,35 @@ impl<'a> Section<'a> {
             }
         };
         Self { table, label, origin, misspelt: Vec::new() }
+    }
+
+    /// The tables in it, each under a name of the user. Keys that stand beside them, for want of a name, are reported once.
+    pub(crate) fn named(
+        &self,
+        known: &'static [Key],
+        example: &str,
+        problems: &mut Problems<'_>,
+    ) -> Vec<&'a Entry> {
+        let is_nameless = |entry: &&Entry| {
+            !matches!(entry.node.value, Value::Table(_) | Value::List(_))
+                && (keys::has(known, &entry.key) || entry.key == "name")
+        };
+        let (nameless, named): (Vec<_>, Vec<_>) = self.entries().iter().partition(is_nameless);
+        if let Some(first) = nameless.first() {
+            problems.report(first.key_origin, || {
+                let message =
+                    format!("`{}` stands in {}, which names nothing", shortened(&first.key), self.label);
+                let name = self.table.text("name").map_or_else(|| "NAME".into(), shortened);
+                Error::new(Code::Missing, message)
+                    .because("each part and each port has a table of its own, with its name")
+                    .hint(format!(
+                        "write `{}` in the place of `{}`",
+                        example.replace("NAME", &name),
+                        self.label
+                    ))
+            });
+        }
+        named
     }
 
     /// All keys with their values.
@@ -149,7 +178,11 @@ pub(crate) fn refuse_unknown_keys<K: Known>(
     for entry in table.entries.iter().filter(|entry| !keys::has(known, &entry.key)) {
         problems.report(entry.key_origin, || {
             let message = format!("unknown key `{}` in {label}", shortened(&entry.key));
-            let error = suggest(Error::new(Code::UnknownKey, message), &entry.key, keys::names(known));
+            let error = Error::new(Code::UnknownKey, message);
+            let error = match keys::of_other_tools(&entry.key).find(|key| keys::has(known, key)) {
+                Some(key) => error.hint(format!("did you mean `{key}`?")),
+                None => suggest(error, &entry.key, keys::names(known)),
+            };
             meant.extend(suggested(&error).map(str::to_owned));
             match error.details().hint.is_none() {
                 true => {
@@ -263,7 +296,13 @@ pub(crate) fn list<'a>(
     match &node.value {
         Value::List(items) => Some(items),
         other => {
-            problems.report(node.origin, || wrong_kind(what, other, "a list").hint("write [ ... ]"));
+            problems.report(node.origin, || {
+                let error = wrong_kind(what, other, "a list");
+                match other {
+                    Value::Text(text) => error.hint(format!("write [\"{}\"]", shortened(text))),
+                    _ => error.hint("write [ ... ]"),
+                }
+            });
             None
         }
     }

@@ -58,8 +58,13 @@ fn not_found(text: &str, path: &Path, models: &[&ModelEntry]) -> Error {
         "a folder with a system.toml, an OspSystemStructure.xml, a SystemStructure.ssd or one .msim";
     if path.is_dir() {
         let message = format!("the folder `{text}` has no {PROJECT_FILE}");
-        return Error::new(Code::FileNotReadable, message)
-            .hint(unpacked_fmu(path).unwrap_or_else(|| format!("a project is a TOML file or {SYSTEMS}")));
+        return Error::new(Code::FileNotReadable, message).hint(
+            unpacked_fmu(path).or_else(|| project_of_fmus(path)).unwrap_or_else(|| {
+                format!(
+                    "a project is a TOML file or {SYSTEMS}; `costep new rig a.fmu b.fmu` makes one of FMUs"
+                )
+            }),
+        );
     }
     if text.contains(['/', '\\']) || text.ends_with(".toml") {
         return unreadable(path, fs::metadata(path).err().unwrap_or_else(|| io::ErrorKind::NotFound.into()));
@@ -70,6 +75,16 @@ fn not_found(text: &str, path: &Path, models: &[&ModelEntry]) -> Error {
         Some(suggestion) => error.hint(format!("{suggestion} - or name a file: {WHAT_IT_MAY_BE}")),
         None => error.hint(WHAT_IT_MAY_BE),
     }
+}
+
+/// How to make a project of the FMUs in a folder, if there are some.
+fn project_of_fmus(folder: &Path) -> Option<String> {
+    let is_fmu = |path: &PathBuf| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("fmu"));
+    let files = fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
+    let count = files.filter(is_fmu).count();
+    let fmus = if count == 1 { "an FMU".to_owned() } else { format!("{count} FMUs") };
+    let folder = folder.display();
+    (count > 0).then(|| format!("it has {fmus}: `costep new rig {folder}/*.fmu` makes a project of them"))
 }
 
 /// The text of a project file.

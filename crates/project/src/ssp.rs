@@ -205,8 +205,16 @@ pub fn import(path: &Path, folder: &Path, outside: bool) -> Result<Imported, Err
         // A file that is not there is said to be so by whoever opens it.
         std::fs::metadata(path).map_err(|cause| unreadable(path, &cause))?;
         let message = format!("`{}` is not a system of a format that is known", path.display());
-        return Err(Error::new(Code::FileNotReadable, message)
-            .hint("known: .ssp, .ssd, OspSystemStructure.xml, .msim of MasterSim, multi-models in JSON"));
+        let error = Error::new(Code::FileNotReadable, message);
+        if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("fmu")) {
+            let file = path.display();
+            return Err(error.because("it is an FMU, a part of a system").hint(format!(
+                "`costep new rig {file}` makes a project of FMUs, `costep run {file}` runs it alone"
+            )));
+        }
+        return Err(
+            error.hint("known: .ssp, .ssd, OspSystemStructure.xml, .msim of MasterSim, multi-models in JSON")
+        );
     };
     let mut flat = costep_import::open(path, format, unpacked.path(), reach(path, outside))?;
     let proposed = complete_times(&mut flat, &[]);

@@ -79,7 +79,7 @@ fn native_parts_with_everything() {
     assert_eq!(project.scheduling, Scheduling::Sequential(vec![1, 0]));
     assert_eq!(project.groups[0].inputs, InputSet::Some(vec![0, 1]));
     assert_eq!(project.groups[1].inputs, InputSet::Some(vec![2]));
-    assert_eq!(project.bonds.names, [Some("shaft".to_owned()), None, None]);
+    assert_eq!(project.bonds.names, [Some("shaft".to_owned()), None, Some("shaft".to_owned())]);
     assert_eq!(project.model.connections[2].gain, 1.5);
     assert_same_after_writing(&project);
 }

@@ -58,7 +58,11 @@ pub static STUDIES: &[Study] = &[
 /// The study with this name.
 pub fn find(id: &str) -> Result<&'static Study> {
     STUDIES.iter().find(|study| study.id == id).ok_or_else(|| {
-        Error::new(Code::UnknownName, format!("no study is called `{id}`"))
-            .suggest(id, STUDIES.iter().map(|study| study.id))
+        let error = Error::new(Code::UnknownName, format!("no study is called `{id}`"))
+            .suggest(id, STUDIES.iter().map(|study| study.id));
+        match error.details().hint.is_some() {
+            true => error,
+            false => error.hint("`costep reproduce` lists all of them"),
+        }
     })
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use costep_core::quantity::parse_time;
 
 pub(super) fn time(text: &str) -> Result<f64, String> {
-    parse_time(text).map_err(|error| error.details().message.clone())
+    parse_time(text).map_err(|error| format!("{}; {}", error.details().message, error.help()))
 }
 
 pub(super) fn seconds(text: &str) -> Result<Duration, String> {

@@ -46,10 +46,14 @@ pub(crate) fn run(args: &NewArgs, output: Output) -> Result<ExitCode, Failure> {
 
 /// The error of a file where the new folder should be named.
 fn folder_is_missing(args: &NewArgs) -> Error {
-    let files: Vec<_> = [&args.dir].into_iter().chain(&args.fmus).map(|file| argument(file)).collect();
+    let (files, others): (Vec<_>, Vec<_>) =
+        [&args.dir].into_iter().chain(&args.fmus).partition(|file| file.is_file());
+    // What is no file is perhaps the folder, in the wrong place.
+    let folder = others.first().map_or_else(|| "rig".into(), |folder| argument(folder));
+    let files: Vec<_> = files.into_iter().map(|file| argument(file)).collect();
     Error::new(Code::Exists, format!("`{}` is a file, not a new folder", args.dir.display()))
         .because("the first argument is the folder to make")
-        .hint(format!("`costep new rig {}`", files.join(" ")))
+        .hint(format!("`costep new {folder} {}`", files.join(" ")))
 }
 
 /// Opens every FMU, and reports all that cannot be.

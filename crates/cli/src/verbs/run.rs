@@ -340,7 +340,11 @@ fn doubt_line(doubt: &Doubt) -> String {
 /// One digit: `3e-5`, `0.2`, `9`, `2e3`.
 pub(super) fn rough(value: f64) -> String {
     let rounded: f64 = format!("{value:.0e}").parse().unwrap_or(value);
-    if (0.1..100.0).contains(&rounded) { format!("{rounded}") } else { format!("{rounded:.0e}") }
+    if rounded == 0.0 || (0.1..100.0).contains(&rounded) {
+        format!("{rounded}")
+    } else {
+        format!("{rounded:.0e}")
+    }
 }
 
 #[cfg(test)]
@@ -350,6 +354,6 @@ mod tests {
     #[test]
     fn errors_have_one_digit() {
         let texts = [3.4e-5, 0.0951, 0.26, 0.99, 8.7, 43.0, 2345.0, 0.0].map(rough);
-        assert_eq!(texts, ["3e-5", "0.1", "0.3", "1", "9", "40", "2e3", "0e0"]);
+        assert_eq!(texts, ["3e-5", "0.1", "0.3", "1", "9", "40", "2e3", "0"]);
     }
 }

@@ -135,7 +135,7 @@ fn find_directory(source: &mut dyn Source, length: u64, limits: &Limits) -> Resu
     let known = start.len().min(usize::try_from(length).unwrap_or(usize::MAX));
     read_at(source, 0, &mut start[..known])?;
     if ![LOCAL, END].contains(&u32_at(&start, 0)) {
-        return Err(not_zip("it does not start like a zip archive").hint("FMUs and SSPs are zip archives"));
+        return Err(not_zip("it does not start like one"));
     }
     // The end record is followed only by a comment, whose length it states.
     let tail_len = length.min((END_LEN + usize::from(u16::MAX)) as u64);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use costep_core::{Code, Error, Place};
 use costep_fmi::{CoSimulationOptions, InputRouting, ModelExchangeOptions, SignalVariations, is_tunable};
 use costep_fmu_file::settings::fit_value;
-use costep_fmu_file::{ModelDescription, Severity, Values};
+use costep_fmu_file::{Finding, ModelDescription, Severity, Values};
 use costep_integrate::{Solver, Solvers};
 use costep_system::Component;
 
@@ -284,7 +284,10 @@ fn check_findings(
 ) -> bool {
     let origin = section.origin_of("file");
     let mut valid = true;
-    for finding in &file.findings {
+    // That there is nothing to load is said in a better place: by the check of its binaries.
+    let is_about_files =
+        |finding: &&Finding| finding.code == Code::FmuFiles && finding.severity == Severity::Error;
+    for finding in file.findings.iter().filter(|finding| !is_about_files(finding)) {
         // Without names that tell ports apart there is nothing to connect.
         let is_vital = finding.code == Code::FmuDuplicate;
         let refused = finding.severity == Severity::Error && (validate || is_vital);

@@ -50,7 +50,7 @@ from = "a.v"
 to = "b.v"
 gain = 1.5
 group = "fast"
-
+bond = "shaft"
 [group.fast]
 id = "foh"
 

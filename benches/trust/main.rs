@@ -74,7 +74,9 @@ fn asked() -> std::result::Result<Asked, String> {
 impl Asked {
     fn cases(&self) -> Result<Vec<Case>> {
         let count = self.runs.div_ceil(self.methods.len());
-        let mut all = cases(self.case.map_or(count, |case| case + 1), self.seed)?;
+        // Systems of files are numbered from there on.
+        let drawn = if self.files.is_some() { count } else { self.case.map_or(count, |case| case + 1) };
+        let mut all = cases(drawn, self.seed)?;
         if let Some(folder) = &self.files {
             let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(folder);
             all.extend(file_cases(&folder, count, self.seed).map_err(|errors| errors.first().clone())?);

@@ -211,6 +211,52 @@ fn valve(name: &str, size: f64) -> CustomPart {
     )
 }
 
+/// RMS error of the force between a mass and a spring with a damper, as a share of its range. The exact motion is known.
+fn error_of_a_spring(method: &str) -> f64 {
+    let (stiffness, damping) = (100.0, 2.0);
+    let mass = NativePart::new("mass", &[1.0, 0.0])
+        .input("force", "N", 1.0)
+        .output("x", "m", 1.0)
+        .output("v", "m/s", 1.0)
+        .derivatives(|_, x, u, dx| dx.copy_from_slice(&[x[1], -u[0]]))
+        .outputs(|_, x, _, y| y.copy_from_slice(x));
+    let spring = NativePart::new("spring", &[])
+        .input("x", "m", 1.0)
+        .input("v", "m/s", 1.0)
+        .output_of("force", "N", 1.0, &["x", "v"])
+        .outputs(move |_, _, u, y| y[0] = stiffness * u[0] + damping * u[1]);
+    let system = System::builder()
+        .native(black_box(mass))
+        .native(black_box(spring))
+        .connect("spring.force", "mass.force")
+        .connect("mass.x", "spring.x")
+        .connect("mass.v", "spring.v")
+        .stop(2.0)
+        .step(0.01)
+        .build()
+        .unwrap();
+    let outcome =
+        system.run(Run::new().method(method).reference("none").verify(costep::Verify::Never)).unwrap();
+    let results = outcome.results.as_ref().unwrap();
+    let omega = (stiffness - 0.25 * damping * damping).sqrt();
+    let exact = |t: f64| {
+        let (decay, sine, cosine) = ((-0.5 * damping * t).exp(), (omega * t).sin(), (omega * t).cos());
+        let (x, v) = (cosine + 0.5 * damping / omega * sine, -stiffness / omega * sine);
+        decay * (stiffness * x + damping * v)
+    };
+    let square = |k: usize| (results.row(k)[2] - exact(results.times()[k])).powi(2);
+    let points = results.times().len();
+    ((1..points).map(square).sum::<f64>() / points as f64).sqrt() / (2.0 * stiffness)
+}
+
+/// A spring has no memory: it is given what its inputs are at the end of the step, where its force is read, and not their mean.
+#[test]
+fn what_has_no_memory_is_right_where_it_is_read() {
+    let [held, paid_back, learnt] = ["zoh", "nepce", "auto"].map(error_of_a_spring);
+    println!("zoh {held:.2e} nepce {paid_back:.2e} auto {learnt:.2e}");
+    assert!(learnt < 0.2 * paid_back && paid_back < held, "{held} {paid_back} {learnt}");
+}
+
 /// What leaves one tank enters the next, whatever the method makes of it, and however each of the two is scheduled.
 #[test]
 fn three_tanks_keep_their_volume() {

@@ -300,6 +300,11 @@ impl Bank {
         &mut self.models[self.chosen]
     }
 
+    /// The model that looks back one step alone.
+    pub fn first_order(&self) -> &DifferenceModel {
+        &self.models[0]
+    }
+
     /// Both models, to be taught.
     pub fn models_mut(&mut self) -> &mut [DifferenceModel; 2] {
         &mut self.models

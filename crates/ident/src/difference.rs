@@ -281,6 +281,14 @@ impl DifferenceModel {
         if self.holds { by_difference + self.rls.coefficient(value, i) } else { by_difference }
     }
 
+    /// S_y S_p + S_u: what is left of the last input j in output i after a step, where the last outputs are what the last input made of them.
+    pub fn left_over(&self, i: usize, j: usize) -> f64 {
+        let by_outputs: f64 = (0..self.outputs)
+            .map(|l| (self.rls.coefficient(l, i) + f64::from(u8::from(l == i))) * self.gain(l, j))
+            .sum();
+        by_outputs + self.rls.coefficient(self.outputs * self.order + j, i) - self.gain(i, j)
+    }
+
     fn fill(&mut self, reference: &Reference, past: &Past, u_next: &[f64]) {
         let (n, m, two) = (self.outputs, self.inputs, self.order == 2);
         let (y, u) = (past.y.get(0), past.u.get(0));
@@ -312,5 +320,34 @@ impl DifferenceModel {
     /// Reads its memory.
     pub fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
         self.rls.load(from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A spring keeps nothing of its last input, a lag what its time constant leaves of it.
+    #[test]
+    fn what_is_left_of_an_input_tells_a_spring_from_a_lag() {
+        for (kept, order) in [(0.0, 1), (0.0, 2), (0.6, 1)] {
+            let tuning = RlsTuning::DEFAULT;
+            let (mut model, mut reference) =
+                (DifferenceModel::new(order, 1, 1, &tuning), Reference::new(1, 1, &tuning));
+            let mut past = Past::new(1, 1);
+            let mut y = 3.0 + 1.0;
+            reference.start(&[1.0], &[y]);
+            (0..2).for_each(|_| past.push(&[1.0], &[y]));
+            for k in 0..60 {
+                let u = (f64::from(k) * 1.7).sin() + (f64::from(k * k) * 0.3).cos();
+                y = kept * y + (1.0 - kept) * (3.0 * u + 1.0);
+                reference.note(&[u], &[y]);
+                model.update(&reference, &past, &[u], &[y]);
+                past.push(&[u], &[y]);
+            }
+            let (left, gain) = (model.left_over(0, 0), model.gain(0, 0));
+            assert!((gain - 3.0 * (1.0 - kept)).abs() < 1e-4, "{gain}");
+            assert!((left - kept * gain).abs() < 1e-4, "{left}");
+        }
     }
 }

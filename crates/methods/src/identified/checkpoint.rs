@@ -22,6 +22,7 @@ impl Identified {
         self.coarse_guard.save(out);
         out.reals(&self.u_last);
         out.reals(&self.u);
+        out.reals(self.law.halves());
         self.outside.save(out);
         self.excitation.save(out);
         self.alarm.save(out);
@@ -67,6 +68,7 @@ impl Identified {
         self.coarse_guard.load(from)?;
         from.reals(&mut self.u_last)?;
         from.reals(&mut self.u)?;
+        from.reals(self.law.halves_mut())?;
         self.outside.load(from)?;
         self.excitation.load(from)?;
         self.alarm.load(from)?;

@@ -7,6 +7,7 @@ use super::direct;
 use super::trial::Subject;
 use super::tuning::TrialTuning;
 use super::{Identified, SubsystemLearner};
+use crate::shared::law::Form;
 
 /// The waiting for a trial is doubled with every further return to small steps, up to so many times: beyond, no run is that long.
 const MOST_DOUBLINGS: u64 = 20;
@@ -92,7 +93,11 @@ impl Identified {
             self.course.wait(&self.settings.tuning.trial);
         }
         // Who gives up has not been found unstable at least.
-        let patience = start.patience as f64 + start.patience_share * k as f64;
+        let patience = match self.settings.form {
+            Form::Hold => start.patience_of_hold,
+            Form::Ramp => start.patience_of_ramp,
+        };
+        let patience = patience as f64 + start.patience_share * k as f64;
         if self.course.next_trial == 0 && self.course.small_steps as f64 > patience {
             return self.give_up(signals);
         }
@@ -145,10 +150,18 @@ impl Identified {
 
     /// Large-step models from small-step ones.
     fn teach(&mut self) {
-        for part in self.parts.iter_mut().filter(|part| part.fine.learns()) {
+        for (i, part) in self.parts.iter_mut().enumerate().filter(|(_, part)| part.fine.learns()) {
             let SubsystemLearner { reference, fine, coarse, record, affine, .. } = part;
             record.teach(self.settings.form, reference, (fine, coarse));
-            direct::find(record.parts() as f64, (fine, coarse), record.input_ranges(), &mut affine.direct);
+            let (parts, ranges) = (record.parts() as f64, record.input_ranges());
+            direct::find(parts, (fine, coarse), ranges, &mut affine.direct);
+            for (port, j) in self.layout.input_range(i).enumerate() {
+                self.outside
+                    .act_by_integral(j, direct::acts_by_integral(parts, (fine, coarse), ranges, port));
+            }
+            let is_whole = self.layout.input_range(i).all(|j| self.inputs.contains(j));
+            let answers = self.law.follows_in_all_outputs(i) || self.ranges.decides(i);
+            self.law.look_at_end(i, is_whole && answers && direct::has_no_memory(coarse, ranges));
         }
     }
 
@@ -181,6 +194,7 @@ impl Identified {
     /// Large steps with nothing learnt: trust decides.
     fn give_up(&mut self, signals: &Signals<'_>) -> LearningPhase {
         for (i, part) in self.parts.iter_mut().enumerate() {
+            self.law.look_at_end(i, false);
             part.coarse.reset();
             part.coarse
                 .push(&self.u_last[self.layout.input_range(i)], &signals.y[self.layout.output_range(i)]);

@@ -119,6 +119,8 @@ impl Identified {
             coupled: signals.coupled,
             u: &self.u_last,
             external: self.outside.ends(),
+            external_now: signals.external,
+            held: self.outside.held(),
             coupling: signals.coupling,
         };
         let parts = &self.parts;
@@ -131,12 +133,12 @@ impl Identified {
         if self.course.phase == LearningPhase::Small && self.settings.form == Form::Hold {
             self.excitation.shake(signals.coupled, &mut self.u);
         }
-        let (now, next) = self.outside.ends();
-        let share = if self.settings.form == Form::Hold { 0.5 } else { 1.0 };
-        let outside = |j: usize| (1.0 - share) * now[j] + share * next[j];
+        let over_step =
+            if self.settings.form == Form::Hold { self.outside.held() } else { self.outside.ends().1 };
+        let outside = |j: usize| over_step[j];
         self.ranges.keep(outside, &mut self.u);
         if self.settings.form == Form::Hold {
-            self.ranges.ask_ahead(outside, &mut self.u);
+            self.ranges.ask_ahead(outside, self.law.halves(), &mut self.u);
             self.ranges.keep(outside, &mut self.u);
         }
     }

@@ -166,8 +166,9 @@ impl Ranges {
         }
     }
 
-    /// Moves held inputs of subsystems that decide from the middle of the step to that of the next, without what comes from outside.
-    pub(super) fn ask_ahead(&self, outside: impl Fn(usize) -> f64, u: &mut [f64]) {
+    /// Moves held inputs of subsystems that decide from where they look, so many halves of a step ahead, to the middle of the next step, without what
+    /// comes from outside.
+    pub(super) fn ask_ahead(&self, outside: impl Fn(usize) -> f64, halves: &[f64], u: &mut [f64]) {
         let has_switched = |place: &usize| self.ranges[*place].1.has_switched();
         for Around { inputs, led } in &self.around {
             if led.is_empty() || !led.iter().all(has_switched) {
@@ -175,9 +176,15 @@ impl Ranges {
             }
             for (j, range) in inputs.iter().map(|place| &self.ranges[*place]) {
                 let ahead = u[*j] - outside(*j) - range.last;
-                u[*j] += (HALVES_TO_NEXT_MIDDLE - 1.0) * ahead;
+                u[*j] += (HALVES_TO_NEXT_MIDDLE / halves[*j] - 1.0) * ahead;
             }
         }
+    }
+
+    /// Whether all outputs of a subsystem switch.
+    pub(super) fn decides(&self, i: usize) -> bool {
+        let led = &self.around[i].led;
+        !led.is_empty() && led.iter().all(|place| self.ranges[*place].1.is_switch())
     }
 
     /// Inputs that are held because their signals switch. What never changed does not.
@@ -235,7 +242,7 @@ mod tests {
             let (room, thermostat) =
                 (Around { inputs: vec![0], led: vec![1] }, Around { inputs: vec![1], led: vec![0] });
             let mut u = [4e3, 20.25 + 1.0];
-            Ranges { ranges, around: vec![room, thermostat] }.ask_ahead(|j| j as f64, &mut u);
+            Ranges { ranges, around: vec![room, thermostat] }.ask_ahead(|j| j as f64, &[1.0; 2], &mut u);
             u
         };
         assert_eq!(asked(&[0.0, 0.0, 4e3, 4e3]), [4e3, 20.75 + 1.0]);

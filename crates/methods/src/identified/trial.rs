@@ -96,6 +96,8 @@ impl Trial {
             coupled: &self.coupled,
             u: &self.u_last,
             external: subject.outside.ends(),
+            external_now: signals.external,
+            held: subject.outside.held(),
             coupling: signals.coupling,
         };
         law.solve(subject.form, subject.inputs, &start, |i| &parts[i].affine, &mut self.u);

@@ -20,9 +20,11 @@ constants! {
         roll_error: f64 = 0.5;
         /// Small-step points that are remembered: those that large-step models are taught from, and a macro step.
         record: usize = 60;
-        /// Macro steps in parts after which the start is given up and trust alone decides: an end where a subsystem is
-        /// never learnt.
-        patience: usize = 60;
+        /// Macro steps in parts after which the start is given up and trust alone decides, with held inputs: a subsystem that is
+        /// not learnt by then, such as one that looks at its inputs at times of its own, is hardly learnt later, and parts cost.
+        patience_of_hold: usize = 4;
+        /// The same for ramps, which have to be told from more points.
+        patience_of_ramp: usize = 60;
         /// The same as a share of all steps so far: a long run may learn for longer.
         patience_share: f64 = 0.1;
         /// Macro steps under inputs from rolled small-step models: the past that second-order models need.

@@ -1,12 +1,15 @@
 //! The inputs that follow from models y = F + S u of all subsystems.
 //!
 //! ```text
-//! hold  u = L [y/2 + (F + S u)/2 + D (u - u_k)/2] + (r_k + r_(k+1))/2
+//! hold  u = L [y/2 + (F + S u)/2 + D (u - u_k)/2] + r_held
 //! ramp  u = L (F + S u) + r_(k+1)
 //! ```
 //!
 //! Held inputs take the mean of the coupling signal over the step; of C x + D u it is (y_k + y_(k+1))/2 + D (u - u_k)/2. S is D plus
 //! something of the size of the step, and stands for it where nothing better is known. A ramp ends at the signal itself.
+//!
+//! A held input may also look at the end of the step, u = L y_(k+1) + r_(k+1): for a subsystem without memory, of which nothing but its outputs at the end is
+//! ever seen. They are right there then, and their mean is (y_k + y_(k+1))/2 without D.
 
 use costep_core::{Coupling, InputSet, Layout, Result, StateReader, StateWriter, SystemView};
 use costep_ident::{Affine, Lags};
@@ -30,6 +33,10 @@ pub(crate) struct Start<'a> {
     pub(crate) u: &'a [f64],
     /// r at the start and at the end.
     pub(crate) external: (&'a [f64], &'a [f64]),
+    /// r in z.
+    pub(crate) external_now: &'a [f64],
+    /// r as a held input gets it.
+    pub(crate) held: &'a [f64],
     pub(crate) coupling: &'a Coupling,
 }
 
@@ -44,6 +51,8 @@ pub(crate) struct Law {
     through: Vec<f64>,
     eta: Vec<f64>,
     mean_external: Vec<f64>,
+    /// How far ahead held inputs look, in halves of a step: 1 for the mean over it, 2 for its end.
+    halves: Vec<f64>,
 }
 
 impl Law {
@@ -64,7 +73,28 @@ impl Law {
             through: feedthrough.map(|inputs| if inputs.is_empty() { 0.0 } else { 0.5 }).collect(),
             eta: vec![0.0; layout.outputs()],
             mean_external: vec![0.0; layout.inputs()],
+            halves: vec![1.0; layout.inputs()],
         }
+    }
+
+    /// Lets held inputs of a subsystem look at the end of the step, or again at its mean.
+    pub(crate) fn look_at_end(&mut self, i: usize, at_end: bool) {
+        self.halves[self.layout.input_range(i)].fill(if at_end { 2.0 } else { 1.0 });
+    }
+
+    /// How far ahead held inputs look, in halves of a step.
+    pub(crate) fn halves(&self) -> &[f64] {
+        &self.halves
+    }
+
+    /// The same, to be restored.
+    pub(crate) fn halves_mut(&mut self) -> &mut [f64] {
+        &mut self.halves
+    }
+
+    /// Whether all outputs of a subsystem may follow its inputs at once.
+    pub(crate) fn follows_in_all_outputs(&self, i: usize) -> bool {
+        self.layout.output_range(i).all(|output| self.follows_at_once(output))
     }
 
     /// Whether an output may follow an input at once.
@@ -84,21 +114,27 @@ impl Law {
         let share = if form == Form::Hold { 0.5 } else { 1.0 };
         // Inputs of other groups are taken as they stand.
         self.mean_external.copy_from_slice(start.coupled);
-        for j in inputs.iter() {
-            let (now, next) = (start.external.0[j], start.external.1[j]);
-            self.mean_external[j] = (1.0 - share) * now + share * next;
+        let over_step = if form == Form::Hold { start.held } else { start.external.1 };
+        inputs.copy(over_step, &mut self.mean_external);
+        if form == Form::Hold {
+            // The mean is half way from z_k to the end: u = z_k + 2 (mean - z_k).
+            for j in inputs.iter().filter(|j| self.halves[*j] > 1.0) {
+                self.mean_external[j] = start.external.1[j] - (start.coupled[j] - start.external_now[j]);
+            }
         }
         for i in 0..self.blocks.len() {
             self.set_up(i, share, form, start, affine(i));
         }
-        let Self { interface, blocks, eta, mean_external, .. } = self;
+        let Self { interface, blocks, eta, mean_external, halves, .. } = self;
         let regular = interface.factor(|i| &blocks[i]);
         if regular {
             interface.solve(|i| &blocks[i], eta);
         }
         let sound = regular && eta.iter().all(|v| v.is_finite());
         for j in inputs.iter() {
-            u[j] = if sound { start.coupling.row(j, eta) + mean_external[j] } else { start.coupled[j] };
+            let halves = if form == Form::Hold { halves[j] } else { 1.0 };
+            u[j] =
+                if sound { halves * start.coupling.row(j, eta) + mean_external[j] } else { start.coupled[j] };
         }
         sound
     }
@@ -107,15 +143,17 @@ impl Law {
     fn set_up(&mut self, i: usize, share: f64, form: Form, start: &Start<'_>, affine: &Affine) {
         let (outputs, inputs) = (self.layout.output_range(i), self.layout.input_range(i));
         let m = self.blocks[i].columns();
-        let (u, r) = (&start.u[inputs.clone()], &self.mean_external[inputs]);
+        let (u, r) = (&start.u[inputs.clone()], &self.mean_external[inputs.clone()]);
+        let looks_at_end = form == Form::Hold && self.halves[inputs.clone()].first() == Some(&2.0);
         for (row, at) in outputs.enumerate() {
-            let through = if form == Form::Hold { self.through[at] } else { 0.0 };
+            // Under inputs of the end of the step an output is not stale.
+            let through = if form == Form::Hold && !looks_at_end { self.through[at] } else { 0.0 };
             let mut sum = (1.0 - share) * start.y[at] + share * affine.offset[row];
             for j in 0..m {
                 let gain = affine.gain[row * m + j];
                 let at_once = through * affine.direct[row * m + j];
                 let entry = (share + at_once) * gain;
-                self.blocks[i][(row, j)] = entry;
+                self.blocks[i][(row, j)] = if looks_at_end { 2.0 * entry } else { entry };
                 sum += entry * r[j] - at_once * gain * u[j];
             }
             self.eta[at] = sum;

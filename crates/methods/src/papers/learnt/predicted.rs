@@ -12,12 +12,20 @@ pub(super) struct Predicted {
     inputs: InputSet,
     law: Law,
     affine: Vec<Affine>,
+    /// External inputs as held over the step.
+    held: Vec<f64>,
     layout: Layout,
 }
 
 impl Predicted {
     pub(super) fn new() -> Self {
-        Self { inputs: InputSet::All(0), law: Law::default(), affine: Vec::new(), layout: Layout::default() }
+        Self {
+            inputs: InputSet::All(0),
+            law: Law::default(),
+            affine: Vec::new(),
+            held: Vec::new(),
+            layout: Layout::default(),
+        }
     }
 }
 
@@ -28,6 +36,7 @@ impl ModelLaw for Predicted {
         self.law = Law::new(system);
         let affine = |i: usize| Affine::new(layout.input_range(i).len(), layout.output_range(i).len());
         self.affine = (0..layout.subsystems()).map(affine).collect();
+        self.held = vec![0.0; layout.inputs()];
         self.layout = layout.clone();
         Ok(())
     }
@@ -43,11 +52,14 @@ impl ModelLaw for Predicted {
                 *offset = model.offset[k] + row(&model.d_y, k, y) + row(&model.d_u, k, held);
             }
         }
+        self.held.iter_mut().enumerate().for_each(|(j, held)| *held = point.mean_external(j));
         let start = Start {
             y: point.y,
             coupled: point.coupled,
             u: point.u,
             external: point.external,
+            external_now: point.external.0,
+            held: &self.held,
             coupling: point.coupling,
         };
         let affine = &self.affine;

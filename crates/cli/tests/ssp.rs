@@ -197,6 +197,7 @@ gain = 1.0
 from = "s1.v"
 to = "s2.u2"
 sum = true
+bond = "spring"
 [[connect]]
 from = "cold.y"
 to = "warm.u"

@@ -224,8 +224,8 @@ class System(Analysis):
         ``parallel``, ``sequential:s2,s1``. ``reference`` is what errors are measured against: ``auto``, ``none``, ``same``,
         a solver such as ``dopri5:1e-10``, or ``step``; ``verify`` whether a run without one is repeated at half its step.
         ``record`` is a folder for a recording, with a ``checkpoint`` after every such wall time. FMUs run in a second process
-        unless ``supervise`` is false; ``sandbox`` confines each in a process of its own. A run that ends with an error raises it, with what there is of the run as its ``result``; ``check=False`` gives
-        that result instead.
+        unless ``supervise`` is false; ``sandbox`` confines each in a process of its own. A run that ends with an error raises
+        it, with what there is of the run as its ``result``; ``check=False`` gives that result instead.
 
         >>> import costep
         >>> rig = costep.System("dual-mass")

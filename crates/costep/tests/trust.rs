@@ -253,7 +253,6 @@ fn error_of_a_spring(method: &str) -> f64 {
 #[test]
 fn what_has_no_memory_is_right_where_it_is_read() {
     let [held, paid_back, learnt] = ["zoh", "nepce", "auto"].map(error_of_a_spring);
-    println!("zoh {held:.2e} nepce {paid_back:.2e} auto {learnt:.2e}");
     assert!(learnt < 0.2 * paid_back && paid_back < held, "{held} {paid_back} {learnt}");
 }
 

@@ -4,57 +4,16 @@
 mod common;
 #[path = "../../fmi/tests/fmus/mod.rs"]
 mod fmus;
+#[path = "common/rig.rs"]
+mod rig;
 
+use std::ffi::OsStr;
 use std::fmt::Write as _;
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt;
 
-use common::{Done, Sandbox, finished};
+use common::{Sandbox, finished, left_over};
 use costep_results::{Column, Recording, Table};
-use fmus::build_hostile;
-
-/// A folder with the project `rig`: two hostile FMUs of so many signals, `bad` and `good`, the first of which feeds the
-/// second.
-struct Rig(Sandbox);
-
-impl Rig {
-    fn new(width: usize, flags: &[&str]) -> Self {
-        let sandbox = Sandbox::new();
-        std::fs::create_dir(sandbox.path("rig")).unwrap();
-        std::fs::copy(build_hostile(width, flags).path, sandbox.path("rig/Hostile.fmu")).unwrap();
-        let rig = Self(sandbox);
-        rig.describe(width, "");
-        rig
-    }
-
-    /// Writes the project; `more` are keys of the table of `bad`.
-    fn describe(&self, width: usize, more: &str) {
-        let mut text = format!(
-            "[system]\nstop = \"0.5 s\"\n[step]\nsize = \"0.1 s\"\n[fmu.bad]\nfile = \"Hostile.fmu\"\n{more}\n\
-             [fmu.good]\nfile = \"Hostile.fmu\"\n"
-        );
-        for k in 0..width {
-            write!(text, "[[connect]]\nfrom = \"bad.y[{k}]\"\nto = \"good.u[{k}]\"\n").unwrap();
-        }
-        self.0.write("rig/system.toml", text);
-    }
-
-    fn run(&self, flags: &str) -> Done {
-        let _ = std::fs::remove_dir_all(self.0.path("out"));
-        self.0.run(&format!("run rig --out out {flags}"))
-    }
-
-    /// Runs it once in the process of the run and once in a process of its own.
-    fn run_both(&self, flags: &str, mut look: impl FnMut(Done)) {
-        for more in ["", "isolation = \"process\""] {
-            self.describe(1, more);
-            look(self.run(flags));
-        }
-    }
-
-    fn recording(&self) -> Table {
-        Table::open(&self.0.path("out/results.arrows")).unwrap()
-    }
-}
+use rig::Rig;
 
 #[test]
 fn memory_of_the_default_method_is_linear_in_the_signals() {
@@ -159,7 +118,7 @@ fn a_child_that_has_left_its_session_does_not_outlive_the_run() {
         let mut command = rig.0.command(["run", "rig", "--out", "out"]);
         command.env("COSTEP_TEST_MARK", &mark);
         let done = finished(command, "run rig").exits(0);
-        assert_eq!(processes_with(&mark), 0, "{}", done.story());
+        assert_eq!(left_over(&mark), 0, "{}", done.story());
     }
 }
 
@@ -178,16 +137,6 @@ fn an_fmu_that_stops_or_kills_its_parent_is_refused() {
             assert!(rig.recording().complete() && rig.recording().rows() == 6, "{}", done.story());
         });
     }
-}
-
-/// Processes that were started with a mark in their environment and still run.
-fn processes_with(mark: &Path) -> usize {
-    let mark = mark.to_str().unwrap().as_bytes();
-    let has_mark = |entry: &std::fs::DirEntry| {
-        let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
-        environment.windows(mark.len()).any(|part| part == mark)
-    };
-    std::fs::read_dir("/proc").unwrap().flatten().filter(has_mark).count()
 }
 
 #[test]
@@ -435,6 +384,16 @@ fn a_sandbox_refuses_every_way_out() {
         ": kill",
         ": execve",
         ": chmod",
+        ": fchmodat2",
+        ": setxattr",
+        ": fcntl",
+        ": prlimit64",
+        ": execveat",
+        ": io_uring_setup",
+        ": unshare",
+        ": fsopen",
+        ": fanotify_init",
+        ": adjtimex",
         &format!(" to read: {outside}/secret"),
     ] {
         assert!(deeds.contains(&format!("refused{deed}")), "{deed} in {deeds}");
@@ -446,24 +405,31 @@ fn a_sandbox_refuses_every_way_out() {
 #[test]
 fn fmus_are_unpacked_to_tmpdir_which_is_empty_afterwards() {
     let rig = Rig::new(1, &[]);
-    let run = |folder: &str, line: &str| {
+    let run = |folder: &OsStr, line: &str| {
         let mut command = rig.0.command(line.split_whitespace());
         command.env("TMPDIR", rig.0.path(folder));
         finished(command, line)
     };
-    std::fs::create_dir(rig.0.path("tmp")).unwrap();
+    // Names of folders need not be UTF-8, nor made for an address.
+    let names: [&[u8]; 3] = [b"tmp", b"t m%20p", b"t\xff\xfemp"];
+    let names = names.map(OsStr::from_bytes);
+    names.iter().for_each(|name| std::fs::create_dir(rig.0.path(name)).unwrap());
     for isolation in ["none", "process", "sandbox"] {
         rig.describe(1, &format!("isolation = \"{isolation}\""));
-        run("tmp", "run rig --out out").exits(0);
-        assert_eq!(std::fs::read_dir(rig.0.path("tmp")).unwrap().count(), 0, "{isolation}");
-        let done =
-            run("missing", "run rig --out out").exits(1).says("cannot create a temporary folder for an FMU");
+        for name in names {
+            run(name, "run rig --out out").exits(0);
+            assert_eq!(std::fs::read_dir(rig.0.path(name)).unwrap().count(), 0, "{isolation}");
+        }
+        let done = run("missing".as_ref(), "run rig --out out")
+            .exits(1)
+            .says("cannot create a temporary folder for an FMU");
         assert!(done.stderr.contains("/missing"), "{}", done.story());
     }
-    let mut names: Vec<_> =
+    let mut found: Vec<_> =
         std::fs::read_dir(rig.0.path(".")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    names.sort();
-    assert_eq!(names, ["out", "rig", "tmp"], "nothing was written elsewhere");
+    found.sort();
+    let known = [OsStr::new("out"), OsStr::new("rig"), names[1], names[0], names[2]];
+    assert_eq!(found, known, "nothing was written elsewhere");
 }
 
 /// Of the second attack: a folder that somebody else has filled has a run overwrite files of the user.

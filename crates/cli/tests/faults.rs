@@ -9,7 +9,7 @@ mod fmus;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use common::{Done, Running, Sandbox, finished};
+use common::{Done, Running, Sandbox, finished, left_over};
 use costep_results::Table;
 use fmus::{BOTH, EVERY, Fmi, Variant, build_as, build_edited};
 use serde_json::Value;
@@ -122,16 +122,6 @@ impl Rig {
     fn recorded(&self) -> bool {
         self.sandbox.path("out/results.arrows").exists()
     }
-}
-
-/// Processes that were started with a mark in their environment and still run.
-fn left_over(mark: &Path) -> usize {
-    let mark = mark.to_str().unwrap().as_bytes();
-    let has_mark = |entry: &std::fs::DirEntry| {
-        let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
-        environment.windows(mark.len()).any(|part| part == mark)
-    };
-    std::fs::read_dir("/proc").unwrap().flatten().filter(has_mark).count()
 }
 
 /// Rows from 0 s to 0.3 s.

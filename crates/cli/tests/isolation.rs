@@ -8,7 +8,7 @@ mod fmus;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use common::{Done, Sandbox, finished};
+use common::{Done, Sandbox, finished, left_over};
 use costep_results::Table;
 use fmus::{BOTH, EVERY, Fmi, Variant, build, build_as, build_edited, build_exchange};
 
@@ -201,16 +201,6 @@ impl Rig {
     fn rows(&self) -> usize {
         Table::open(&self.sandbox.path("out/results.arrows")).map_or(0, |table| table.rows())
     }
-}
-
-/// Processes that were started with a mark in their environment and still run.
-fn left_over(mark: &Path) -> usize {
-    let mark = mark.to_str().unwrap().as_bytes();
-    let has_mark = |entry: &std::fs::DirEntry| {
-        let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
-        environment.windows(mark.len()).any(|part| part == mark)
-    };
-    std::fs::read_dir("/proc").unwrap().flatten().filter(has_mark).count()
 }
 
 /// Number of the fault in the C source of the FMU, call, how it ends, exit code, rows.

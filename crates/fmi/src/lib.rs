@@ -6,6 +6,7 @@
 //! | module | role |
 //! |---|---|
 //! | `call` | the shared library, all `unsafe` code: `ffi1`, `ffi2`, `ffi3` its functions; `instance`, `exchange`, `states`, `values` calls of one instance; `intermediate`, `log` its callbacks |
+//! | `copies` | copies of this process that FMUs make by `fork` |
 //! | `cs` | an FMU for Co-Simulation as a subsystem |
 //! | `me` | an FMU for Model Exchange as a subsystem that costep integrates |
 //! | `notice` | what FMUs have to say while they are called |
@@ -29,6 +30,7 @@
 //! ```
 
 mod call;
+mod copies;
 mod cs;
 mod me;
 mod notice;

@@ -65,8 +65,13 @@ pub(crate) fn numbers<const N: usize>(text: &str) -> Result<[RawFd; N]> {
 /// Ends this process and all it has started when nobody holds the other end of the lifeline any more.
 pub(crate) fn die_with_parent(lifeline: OwnedFd) -> std::io::Result<()> {
     let mut lifeline = File::from(lifeline);
+    // A signal that an FMU lets come here is no end.
+    let is_interrupted = |cause: &std::io::Error| cause.kind() == std::io::ErrorKind::Interrupted;
     let watch = move || {
-        while matches!(lifeline.read(&mut [0; 16]), Ok(1..)) {}
+        while match lifeline.read(&mut [0; 16]) {
+            Ok(count) => count > 0,
+            Err(cause) => is_interrupted(&cause),
+        } {}
         let _ = kill_current_process_group(Signal::KILL);
     };
     std::thread::Builder::new().name("lifeline".into()).stack_size(64 << 10).spawn(watch)?;

@@ -16,6 +16,7 @@ use crate::call::floating_point;
 use crate::call::instance::{Instance, OK};
 use crate::call::library::{FmuLibrary, Functions};
 use crate::call::{ffi1, ffi2};
+use crate::copies::ending_copies;
 use crate::cs::CoSimulationSubsystem;
 use crate::trace::{BatchMember, BatchSlot, Call};
 use crate::unwinding::stopping_exceptions;
@@ -173,8 +174,9 @@ impl Lockstep {
         let Calls { set, do_step, get } = self.calls;
         let (inputs, outputs) = (&self.inputs[..], &self.outputs[..]);
         let round = self.slot.round();
-        // Inside of the round, so that an exception ends the process while it is seen whose turn it is.
-        stopping_exceptions(|| {
+        // Inside of the round, so that an exception ends the process while it is seen whose turn it is. A copy made by `fork`
+        // ends with it.
+        let calls = || {
             for (i, Handle { instance, name }) in self.handles.iter().copied().enumerate() {
                 let interrupted = |call, status| Err((i, Interruption { call, status }));
                 if !inputs.is_empty() {
@@ -209,7 +211,8 @@ impl Lockstep {
                 y = y.wrapping_add(outputs.len());
             }
             Ok(())
-        })
+        };
+        ending_copies(|| stopping_exceptions(calls))
     }
 
     /// Tells the members what they did in the last round.

@@ -10,6 +10,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use super::call::Call;
+use crate::copies::ending_copies;
 use crate::unwinding::stopping_exceptions;
 
 /// Bytes kept of a name.
@@ -218,13 +219,13 @@ impl Slot {
     }
 
     /// Does something that is a call into the FMU. An exception that leaves it ends the process while it is still seen in
-    /// which call that was.
+    /// which call that was, and so does a copy of the process that comes out of it.
     #[inline(always)]
     pub fn during<R>(&self, call: Call, work: impl FnOnce() -> R) -> R {
         let calls = self.calls.get().wrapping_add(1 << CALL_BITS);
         self.calls.set(calls);
         self.data.word.store(calls | call as u64, Relaxed);
-        let result = stopping_exceptions(work);
+        let result = ending_copies(|| stopping_exceptions(work));
         self.data.word.store(calls, Relaxed);
         result
     }

@@ -15,6 +15,9 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/timex.h>
+#include <sys/xattr.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <unistd.h>
@@ -36,7 +39,7 @@ typedef struct {
 
 typedef struct {
     double u[WIDTH], y[WIDTH];
-    int done;
+    int done, slow, stays;
     const Callbacks *callbacks;
     char name[64];
     char resources[4096];
@@ -86,6 +89,92 @@ static __attribute__((unused)) void leave_child(Instance *i) {
     }
     usleep(100000);
 }
+/* Copies of the process that come back from the call: by the C library, by the system itself, in the place of the original. */
+static __attribute__((unused)) void come_back_twice(Instance *i) {
+    (void)i;
+    for (int k = 0; k < 3; k++) if (fork() == 0) return;
+    usleep(20000);
+}
+static __attribute__((unused)) void come_back_twice_raw(Instance *i) {
+    (void)i;
+    syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+    usleep(20000);
+}
+static __attribute__((unused)) void go_into_background(Instance *i) { (void)i; if (daemon(1, 1)) abort(); }
+/* A fault later, in a thread, while this FMU is in a call again. */
+static __attribute__((unused)) void *fault_soon(void *nowhere) { usleep(20000); *(volatile int *)nowhere = 1; return NULL; }
+static __attribute__((unused)) void fault_later(Instance *i) {
+    pthread_t thread;
+    i->slow = 1;
+    pthread_create(&thread, NULL, fault_soon, NULL);
+    pthread_detach(thread);
+}
+/* A fault that a handler turns into a good end of the program. */
+static __attribute__((unused)) void end_well(int number) { (void)number; _exit(0); }
+static __attribute__((unused)) void hide_fault(Instance *i) { (void)i; signal(SIGSEGV, end_well); fault_soon(NULL); }
+/* Calls of the system are interrupted all the time. */
+static __attribute__((unused)) void nod(int number) { (void)number; }
+static __attribute__((unused)) void interrupt(Instance *i) {
+    (void)i;
+    struct sigaction nods = {.sa_handler = nod};
+    struct itimerval often = {{0, 100}, {0, 100}};
+    if (sigaction(SIGALRM, &nods, NULL) || setitimer(ITIMER_REAL, &often, NULL)) abort();
+}
+static __attribute__((unused)) void ring_alarm(Instance *i) { i->slow = 1; ualarm(10000, 0); }
+static __attribute__((unused)) void ignore_children(Instance *i) { (void)i; signal(SIGCHLD, SIG_IGN); }
+static __attribute__((unused)) void block_signals(Instance *i) {
+    (void)i;
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, NULL);
+}
+static __attribute__((unused)) void clear_environment(Instance *i) { (void)i; clearenv(); }
+static __attribute__((unused)) void replace_files(Instance *i) {
+    (void)i;
+    int nothing = open("/dev/null", O_RDWR);
+    for (int k = 0; k <= 100; k++) if (k != nothing) dup2(nothing, k);
+}
+static __attribute__((unused)) void limit(int resource, rlim_t most) {
+    struct rlimit limit = {most, most};
+    if (setrlimit(resource, &limit)) abort();
+}
+static __attribute__((unused)) void limit_files(Instance *i) { (void)i; limit(RLIMIT_NOFILE, 0); }
+static __attribute__((unused)) void limit_sizes(Instance *i) { (void)i; limit(RLIMIT_FSIZE, 0); }
+static __attribute__((unused)) void limit_memory(Instance *i) { (void)i; limit(RLIMIT_AS, 1 << 20); }
+static __attribute__((unused)) void limit_time(Instance *i) {
+    (void)i;
+    limit(RLIMIT_CPU, 0);
+    for (volatile int k = 0;; k++) {}
+}
+/* Messages: of 10 MB, without a text, from a thread, and from one when the instance is gone. */
+static __attribute__((unused)) void log_much(Instance *i) {
+    char *text = malloc(10000001);
+    memset(text, 'a', 10000000);
+    text[10000000] = 0;
+    say(i, text);
+    free(text);
+    i->callbacks->logger(i->callbacks->environment, NULL, 77, NULL, NULL);
+}
+static __attribute__((unused)) void *talk(void *instance) {
+    for (int k = 0; k < 1000; k++) say(instance, "from a thread");
+    return NULL;
+}
+static __attribute__((unused)) void log_from_threads(Instance *i) {
+    pthread_t threads[4];
+    for (int k = 0; k < 4; k++) pthread_create(threads + k, NULL, talk, i);
+    for (int k = 0; k < 4; k++) pthread_join(threads[k], NULL);
+}
+static __attribute__((unused)) void *talk_on(void *instance) {
+    /* Instances of these are never freed. */
+    for (;;) { say(instance, "still here"); usleep(50); }
+    return NULL;
+}
+static __attribute__((unused)) void log_for_ever(Instance *i) {
+    pthread_t thread;
+    i->stays = 1;
+    pthread_create(&thread, NULL, talk_on, i);
+    pthread_detach(thread);
+}
 static __attribute__((unused)) void flood_errors(Instance *i) {
     (void)i;
     for (int k = 0; k < 200000; k++) fprintf(stderr, "complaint %d\n", k);
@@ -106,6 +195,29 @@ static __attribute__((unused)) int worked(Instance *i, const char *what, int yes
 }
 static __attribute__((unused)) void stop_parent(Instance *i) { worked(i, "stop", kill(getppid(), SIGSTOP) == 0); }
 static __attribute__((unused)) void kill_parent(Instance *i) { worked(i, "kill", kill(getppid(), SIGKILL) == 0); }
+/* Ways to a file outside that are not to open it. */
+static __attribute__((unused)) void escape_by_name(Instance *i, const char *outside, int *sum) {
+    char secret[4096], other[4096], inside[8192];
+    snprintf(secret, sizeof secret, "%s/secret", outside);
+    snprintf(other, sizeof other, "%s/written", outside);
+    snprintf(inside, sizeof inside, "%s/stolen", getenv("TMPDIR"));
+    *sum += worked(i, "truncate", truncate(secret, 0) == 0);
+    *sum += worked(i, "link", link(secret, inside) == 0);
+    *sum += worked(i, "rename", rename(secret, inside) == 0);
+    *sum += worked(i, "mkdir", mkdir(other, 0777) == 0);
+    *sum += worked(i, "mknod", mknod(other, S_IFIFO | 0600, 0) == 0);
+    *sum += worked(i, "symlink", symlink(secret, other) == 0);
+    *sum += worked(i, "fchmodat2", syscall(452, AT_FDCWD, secret, 0777, 0) == 0);
+    *sum += worked(i, "setxattr", setxattr(secret, "user.a", "b", 1, 0) == 0);
+    /* A link inside to what is outside, and the file system as others see it. */
+    if (symlink(secret, inside)) abort();
+    *sum += worked(i, "link inside", open(inside, O_RDONLY) >= 0);
+    unlink(inside);
+    snprintf(inside, sizeof inside, "/proc/self/root%s", secret);
+    *sum += worked(i, "root", open(inside, O_RDONLY) >= 0);
+    snprintf(inside, sizeof inside, "/proc/%d/environ", (int)getppid());
+    *sum += worked(i, "another process", open(inside, O_RDONLY) >= 0);
+}
 static __attribute__((unused)) void escape(Instance *i) {
     const char *outside = getenv("COSTEP_TEST_OUTSIDE");
     char path[4096];
@@ -124,14 +236,28 @@ static __attribute__((unused)) void escape(Instance *i) {
     if (child == 0) _exit(0);
     sum += worked(i, "fork", child > 0);
     sum += worked(i, "system", system("true") == 0);
-    /* Without a sandbox the next would leave the parent stopped for good. */
+    /* Without a sandbox the next would change this machine, or leave the parent stopped for good. */
     if (sum) abort();
     sum += worked(i, "ptrace", ptrace(PTRACE_ATTACH, getppid(), NULL, NULL) == 0);
     sum += worked(i, "kill", kill(getppid(), 0) == 0);
+    struct rlimit few = {0, 0};
+    sum += worked(i, "limits of another", prlimit(getppid(), RLIMIT_NOFILE, &few, NULL) == 0);
+    int ends[2];
+    sum += worked(i, "signals of a file", pipe(ends) || fcntl(ends[0], F_SETOWN, getppid()) == 0);
+    escape_by_name(i, outside, &sum);
+    sum += worked(i, "ring of calls", syscall(SYS_io_uring_setup, 1, path) >= 0);
+    sum += worked(i, "name space", syscall(SYS_unshare, 0x10000000) == 0);
+    sum += worked(i, "mount", syscall(SYS_fsopen, "tmpfs", 0) >= 0);
+    sum += worked(i, "watch of files", syscall(SYS_fanotify_init, 0, 0) >= 0);
+    struct timex nothing = {0};
+    sum += worked(i, "clock", adjtimex(&nothing) >= 0);
     if (sum) abort();
     char *words[] = {"/bin/true", NULL};
     execv(words[0], words);
     worked(i, "exec", 0);
+    int program = memfd_create("program", 0);
+    syscall(SYS_execveat, program, "", words, NULL, 0x1000);
+    worked(i, "exec of memory", 0);
     /* What it needs still works: threads, its resources, a scratch folder. */
     pthread_t thread;
     if (pthread_create(&thread, NULL, idle, NULL) || pthread_join(thread, NULL)) abort();
@@ -147,6 +273,14 @@ static __attribute__((unused)) void escape(Instance *i) {
 #endif
 #ifdef HANG_ON_LOAD
 __attribute__((constructor)) static void hang_on_load(void) { for (;;) pause(); }
+#endif
+/* What is done when the library is unloaded, or the program ends. */
+#ifdef AT_UNLOAD
+__attribute__((destructor)) static void at_unload(void) { AT_UNLOAD; }
+#endif
+#ifdef AT_EXIT_OF_PROGRAM
+static void at_exit(void) { AT_EXIT_OF_PROGRAM; }
+__attribute__((constructor)) static void at_load(void) { atexit(at_exit); }
 #endif
 
 #ifdef THROWS
@@ -171,7 +305,7 @@ EXPORT void *fmi2Instantiate(const char *name, int kind, const char *guid, const
     THROW_AT(AT_INSTANTIATE);
     return i;
 }
-EXPORT void fmi2FreeInstance(void *c) { THROW_AT(AT_FREE); free(c); }
+EXPORT void fmi2FreeInstance(void *c) { THROW_AT(AT_FREE); if (!((Instance *)c)->stays) free(c); }
 EXPORT int fmi2SetDebugLogging(void *c, int on, size_t n, const char *const *names) {
     (void)c; (void)on; (void)n; (void)names;
     return OK;
@@ -211,12 +345,50 @@ EXPORT int fmi2DoStep(void *c, double start, double h, int no_return) {
         i->done = 1;
         DEED(i);
     }
+    if (i->slow) usleep(200000);
     for (int k = 0; k < WIDTH; k++) i->y[k] += h * (i->u[k] - i->y[k] + (k == 0));
     return OK;
 }
 EXPORT int fmi2CancelStep(void *c) { (void)c; return OK; }
 EXPORT int fmi2GetRealStatus(void *c, int kind, double *v) { (void)c; (void)kind; (void)v; return DISCARD; }
 EXPORT int fmi2GetBooleanStatus(void *c, int kind, int *v) { (void)c; (void)kind; (void)v; return DISCARD; }
+#ifdef GROWING_STATE
+/* Its bytes are 16 more every time it is asked for them; those behind the state are checked. */
+typedef struct { Instance instance; size_t extra; } State;
+static size_t extra;
+EXPORT int fmi2GetFMUstate(void *c, void **s) {
+    State *state = *s ? *s : calloc(1, sizeof(State));
+    state->instance = *(Instance *)c;
+    *s = state;
+    return OK;
+}
+EXPORT int fmi2SetFMUstate(void *c, void *s) { *(Instance *)c = ((State *)s)->instance; return OK; }
+EXPORT int fmi2FreeFMUstate(void *c, void **s) { (void)c; free(*s); *s = NULL; return OK; }
+EXPORT int fmi2SerializedFMUstateSize(void *c, void *s, size_t *n) {
+    (void)c;
+    ((State *)s)->extra = extra += 16;
+    *n = sizeof(double) * 2 * WIDTH + extra;
+    return OK;
+}
+EXPORT int fmi2SerializeFMUstate(void *c, void *s, char *b, size_t n) {
+    (void)c;
+    State *state = s;
+    if (n != sizeof(double) * 2 * WIDTH + state->extra) return ERROR;
+    memcpy(b, state->instance.u, sizeof(double) * WIDTH);
+    memcpy(b + sizeof(double) * WIDTH, state->instance.y, sizeof(double) * WIDTH);
+    memset(b + sizeof(double) * 2 * WIDTH, 7, state->extra);
+    return OK;
+}
+EXPORT int fmi2DeSerializeFMUstate(void *c, const char *b, size_t n, void **s) {
+    State *state = calloc(1, sizeof(State));
+    state->instance = *(Instance *)c;
+    for (size_t k = sizeof(double) * 2 * WIDTH; k < n; k++) if (b[k] != 7) return ERROR;
+    memcpy(state->instance.u, b, sizeof(double) * WIDTH);
+    memcpy(state->instance.y, b + sizeof(double) * WIDTH, sizeof(double) * WIDTH);
+    *s = state;
+    return OK;
+}
+#endif
 #ifdef HUGE_STATE
 EXPORT int fmi2GetFMUstate(void *c, void **s) { *s = c; return OK; }
 EXPORT int fmi2SetFMUstate(void *c, void *s) { (void)c; (void)s; return OK; }

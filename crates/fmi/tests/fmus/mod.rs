@@ -183,7 +183,7 @@ pub(crate) fn build_hostile(width: usize, flags: &[&str]) -> TestFmu {
     let known = if flags.contains(&"-DUNKNOWN_DEPENDENCIES") { "" } else { " dependencies=\"\"" };
     let unknowns: String =
         (1..=width).map(|k| format!("<Unknown index=\"{}\"{known}/>", width + k)).collect();
-    let stores = match flags.iter().any(|flag| flag.starts_with("-DHUGE_STATE")) {
+    let stores = match flags.iter().any(|flag| flag.contains("_STATE")) {
         true => "canGetAndSetFMUstate=\"true\" canSerializeFMUstate=\"true\"",
         false => "",
     };

@@ -70,8 +70,8 @@ impl Allowed {
     }
 }
 
-/// Lets this thread, and those that it starts, open nothing else.
-pub(super) fn restrict(allowed: &Allowed) -> Result<()> {
+/// Lets this thread, and those that it starts, open nothing else. False if the kernel knows only some of the rules.
+pub(super) fn restrict(allowed: &Allowed) -> Result<bool> {
     let build = || {
         Ruleset::default()
             .set_compatibility(CompatLevel::BestEffort)
@@ -85,8 +85,10 @@ pub(super) fn restrict(allowed: &Allowed) -> Result<()> {
     };
     let status = build().map_err(|cause| missing("Landlock", cause))?;
     match status.ruleset {
-        // Older kernels know no rules for the network and for signals, which are refused by calls as well.
-        RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced => Ok(()),
+        RulesetStatus::FullyEnforced => Ok(true),
+        // Older kernels know no rules for the network, for signals, for files that are shortened by name: all of that is
+        // refused by calls as well.
+        RulesetStatus::PartiallyEnforced => Ok(false),
         RulesetStatus::NotEnforced => {
             Err(missing("Landlock", "it came with Linux 5.13 and has to be switched on (`lsm=landlock`)"))
         }

@@ -36,11 +36,13 @@ const REFUSED: &[Named] = &calls! {
     SYS_setxattr setxattr SYS_lsetxattr lsetxattr SYS_fsetxattr fsetxattr
     SYS_removexattr removexattr SYS_lremovexattr lremovexattr SYS_fremovexattr fremovexattr
     SYS_mount mount SYS_umount2 umount2 SYS_pivot_root pivot_root SYS_chroot chroot SYS_setns setns SYS_unshare unshare
+    SYS_move_mount move_mount SYS_open_tree open_tree SYS_fsopen fsopen SYS_fsmount fsmount SYS_fsconfig fsconfig
+    SYS_mount_setattr mount_setattr SYS_fanotify_init fanotify_init SYS_fanotify_mark fanotify_mark
     SYS_open_by_handle_at open_by_handle_at SYS_io_uring_setup io_uring_setup SYS_bpf bpf
     SYS_perf_event_open perf_event_open SYS_userfaultfd userfaultfd SYS_keyctl keyctl SYS_add_key add_key
     SYS_request_key request_key SYS_init_module init_module SYS_finit_module finit_module
-    SYS_delete_module delete_module SYS_kexec_load kexec_load SYS_reboot reboot SYS_swapon swapon SYS_swapoff swapoff
-    SYS_settimeofday settimeofday SYS_clock_settime clock_settime SYS_clock_adjtime clock_adjtime
+    SYS_delete_module delete_module SYS_kexec_load kexec_load SYS_kexec_file_load kexec_file_load SYS_reboot reboot SYS_swapon swapon SYS_swapoff swapoff
+    SYS_settimeofday settimeofday SYS_clock_settime clock_settime SYS_clock_adjtime clock_adjtime SYS_adjtimex adjtimex
     SYS_sethostname sethostname SYS_setdomainname setdomainname SYS_syslog syslog SYS_acct acct SYS_quotactl quotactl
 };
 #[cfg(target_arch = "x86_64")]
@@ -50,6 +52,16 @@ const REFUSED_TOO: &[Named] = &calls! {
 };
 #[cfg(not(target_arch = "x86_64"))]
 const REFUSED_TOO: &[Named] = &[];
+
+/// Newer calls of the same kinds, whose numbers are the same on all machines.
+const REFUSED_NEWER: &[Named] = &[(452, "fchmodat2"), (463, "setxattrat"), (466, "removexattrat"), (469, "file_setattr")];
+
+/// Refused where Landlock does not: it looks at files that are shortened by name from Linux 6.2 on.
+const SHORTENING: &[Named] = &calls! { SYS_truncate truncate };
+
+/// Commands of `fcntl` by which the kernel sends signals to another process.
+const OWNERS: [u64; 2] = [libc::F_SETOWN as u64, F_SETOWN_EX];
+const F_SETOWN_EX: u64 = 15;
 
 /// Calls that are refused unless their first argument is this process.
 const ABOUT_OTHERS: &[Named] = &calls! {
@@ -61,22 +73,25 @@ const MARK: u32 = 0x0c05;
 
 /// The name of a call.
 pub(super) fn name(call: i64) -> &'static str {
-    let rest = [(libc::SYS_clone, "clone"), (libc::SYS_prlimit64, "prlimit64")];
-    let all = [OPENING, OPENING_TOO, REFUSED, REFUSED_TOO, ABOUT_OTHERS, &rest];
+    let rest = [(libc::SYS_clone, "clone"), (libc::SYS_prlimit64, "prlimit64"), (libc::SYS_fcntl, "fcntl")];
+    let all = [OPENING, OPENING_TOO, REFUSED, REFUSED_TOO, REFUSED_NEWER, SHORTENING, ABOUT_OTHERS, &rest];
     all.into_iter().flatten().find(|(number, _)| *number == call).map_or("another call", |(_, name)| name)
 }
 
-/// The filter of this process.
-pub(super) fn program() -> Result<BpfProgram> {
-    build().map_err(|cause| missing("filter of calls", cause))
+/// The filter of this process, which shortens no files by name unless other rules look at that.
+pub(super) fn program(shortening_is_ruled: bool) -> Result<BpfProgram> {
+    build(shortening_is_ruled).map_err(|cause| missing("filter of calls", cause))
 }
 
-fn build() -> std::result::Result<BpfProgram, seccompiler::BackendError> {
+fn build(shortening_is_ruled: bool) -> std::result::Result<BpfProgram, seccompiler::BackendError> {
     let condition =
         |argument, operator, value| SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value);
     let own = u64::from(std::process::id());
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
-    for (call, _) in [OPENING, OPENING_TOO, REFUSED, REFUSED_TOO].into_iter().flatten() {
+    let shortening = if shortening_is_ruled { &[] } else { SHORTENING };
+    for (call, _) in
+        [OPENING, OPENING_TOO, REFUSED, REFUSED_TOO, REFUSED_NEWER, shortening].into_iter().flatten()
+    {
         rules.insert(*call, Vec::new());
     }
     for (call, _) in ABOUT_OTHERS {
@@ -88,6 +103,8 @@ fn build() -> std::result::Result<BpfProgram, seccompiler::BackendError> {
     rules.insert(libc::SYS_clone, vec![SeccompRule::new(vec![condition(0, no_thread, 0)?])?]);
     let others = vec![condition(0, SeccompCmpOp::Ne, own)?, condition(0, SeccompCmpOp::Ne, 0)?];
     rules.insert(libc::SYS_prlimit64, vec![SeccompRule::new(others)?]);
+    let owners = OWNERS.map(|command| Ok(SeccompRule::new(vec![condition(1, SeccompCmpOp::Eq, command)?])?));
+    rules.insert(libc::SYS_fcntl, owners.into_iter().collect::<std::result::Result<_, _>>()?);
     let machine = TargetArch::try_from(std::env::consts::ARCH)?;
     let filter = SeccompFilter::new(rules, SeccompAction::Allow, SeccompAction::Trace(MARK), machine)?;
     let program: BpfProgram = filter.try_into()?;
@@ -121,7 +138,8 @@ mod tests {
 
     #[test]
     fn all_rules_make_one_program_and_calls_have_names() {
-        let program = program().unwrap();
+        let program = program(true).unwrap();
+        assert!(program.len() < super::program(false).unwrap().len());
         assert!(program.len() < 4096);
         assert!(program.iter().any(|step| step.k == libc::SECCOMP_RET_USER_NOTIF));
         assert!(!program.iter().any(|step| step.k == libc::SECCOMP_RET_TRACE | MARK));

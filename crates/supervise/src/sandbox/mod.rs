@@ -49,8 +49,8 @@ pub(crate) fn confine(unpacked: &Path, scratch: &Path) -> Result<()> {
     let allowed = files::Allowed::new(unpacked, scratch);
     // Opened before nothing can be opened any more.
     let memory = std::fs::File::open("/proc/self/mem").map_err(|cause| missing("/proc", cause))?;
-    files::restrict(&allowed)?;
-    let program = filter::program()?;
+    let all_rules_hold = files::restrict(&allowed)?;
+    let program = filter::program(all_rules_hold)?;
     deeds::prepare(allowed);
     listener::listen(memory)?;
     listener::hand_over(listener::install(&program)?);

@@ -1,0 +1,140 @@
+//! What FMUs do to the process that they are in, beside crashing: each deed ends in a whole result or in an error with a code.
+#![cfg(target_os = "linux")]
+
+mod common;
+#[path = "../../fmi/tests/fmus/mod.rs"]
+mod fmus;
+#[path = "common/rig.rs"]
+mod rig;
+
+use common::{Done, finished, left_over};
+use rig::Rig;
+
+const MODES: [&str; 3] = ["none", "process", "sandbox"];
+
+/// Runs what was compiled with these flags in every mode. No process and no unpacked folder is left.
+fn run_all(flags: &[&str], mut look: impl FnMut(&str, &Rig, Done)) {
+    let rig = Rig::new(1, flags);
+    let [mark, temporary] = ["mark", "temporary"].map(|name| rig.0.path(name));
+    std::fs::create_dir(&temporary).unwrap();
+    for mode in MODES {
+        rig.describe(1, &format!("isolation = \"{mode}\""));
+        let _ = std::fs::remove_dir_all(rig.0.path("out"));
+        let line = "run rig --out out --checkpoint 0s --threads 1";
+        let mut command = rig.0.command(line.split(' '));
+        command.env("COSTEP_TEST_MARK", &mark).env("TMPDIR", &temporary);
+        let done = finished(command, format!("{line} ({flags:?}, {mode})"));
+        assert_eq!(left_over(&mark), 0, "{}", done.story());
+        assert_eq!(std::fs::read_dir(&temporary).unwrap().count(), 0, "{}", done.story());
+        look(mode, &rig, done);
+    }
+}
+
+fn bits(rig: &Rig) -> Vec<Vec<u64>> {
+    let table = rig.recording();
+    let bits = |name: &str| table.values(name).unwrap().iter().map(|y| y.to_bits()).collect();
+    table.columns().iter().map(|column| bits(&column.name)).collect()
+}
+
+/// The run is whole, with the bits of one in which nothing was done.
+fn changes_nothing(flags: &[&str], words: &str) {
+    let plain = Rig::new(1, &[]);
+    plain.run("").exits(0);
+    run_all(flags, |mode, rig, done| {
+        let done = done.exits(0);
+        assert!(rig.recording().complete() && bits(rig) == bits(&plain), "{}", done.story());
+        // A sandbox does not let everything be done at all.
+        if mode != "sandbox" {
+            done.says(words);
+        }
+    });
+}
+
+/// The run ends with the FMU's name and call, and keeps the rows before.
+fn ends_the_run(flags: &[&str], how: &str) {
+    run_all(flags, |mode, rig, done| {
+        let done = done.exits(2).says("error[E0405]: `bad` ").says(" in fmi2DoStep");
+        let done = if mode == "sandbox" { done } else { done.says(how) };
+        assert_eq!(rig.recording().rows(), 4, "{}", done.story());
+    });
+}
+
+#[test]
+fn a_copy_of_the_process_that_comes_back_from_a_call_is_ended() {
+    let words = "a copy of the process, made by fork inside of a call, came back from it and was ended";
+    for deed in ["-DDEED=come_back_twice", "-DDEED=come_back_twice_raw"] {
+        changes_nothing(&[deed], words);
+    }
+    ends_the_run(&["-DDEED=go_into_background"], "ended the program with exit code 0");
+}
+
+#[test]
+fn signals_that_an_fmu_handles_ignores_or_blocks_change_nothing() {
+    let stops = "-DAT_UNLOAD=signal(SIGALRM, SIG_IGN)";
+    changes_nothing(&["-DDEED=interrupt", stops], "");
+    changes_nothing(&["-DDEED=ignore_children"], "");
+    changes_nothing(&["-DDEED=block_signals"], "");
+}
+
+#[test]
+fn environment_and_files_of_a_process_do_not_matter() {
+    changes_nothing(&["-DDEED=clear_environment"], "");
+    changes_nothing(&["-DDEED=replace_files"], "");
+}
+
+#[test]
+fn messages_may_be_long_empty_and_from_any_thread() {
+    changes_nothing(&["-DDEED=log_much"], "bad: warning [logStatusWarning]: aaaa");
+    changes_nothing(&["-DDEED=log_from_threads"], "bad: warning [logStatusWarning]: from a thread");
+}
+
+#[test]
+fn faults_that_come_later_or_in_disguise_are_seen() {
+    ends_the_run(&["-DDEED=fault_later"], "died with SIGSEGV");
+    ends_the_run(&["-DDEED=hide_fault"], "ended the program with exit code 0");
+    ends_the_run(&["-DDEED=ring_alarm"], "died with signal 14");
+}
+
+/// An FMU apart from the run limits itself alone. What becomes of a run without memory is by chance, but known.
+#[test]
+fn limits_that_an_fmu_sets_are_errors_of_files_or_its_own() {
+    for deed in ["limit_files", "limit_sizes", "limit_memory"] {
+        run_all(&[&format!("-DDEED={deed}")], |mode, rig, done| {
+            if mode == "none" && deed == "limit_memory" {
+                let is_whole = done.status.success() && rig.recording().complete();
+                assert!(is_whole || done.stderr.contains("error[E"), "{}", done.story());
+            } else if mode == "none" {
+                let done = done.exits(2).says("error[E0503]");
+                assert!(!rig.recording().complete(), "{}", done.story());
+            } else {
+                let done = done.exits(0);
+                assert!(rig.recording().complete() && rig.recording().rows() == 6, "{}", done.story());
+            }
+        });
+    }
+}
+
+/// The results are there, and the end of the program is no success.
+#[test]
+fn what_an_fmu_does_when_it_is_unloaded_is_its_fault() {
+    for (deed, how) in [("_exit(0)", "ended the program with exit code 0"), ("abort()", "died with SIGABRT")]
+    {
+        for when in ["AT_UNLOAD", "AT_EXIT_OF_PROGRAM"] {
+            run_all(&[&format!("-D{when}={deed}")], |_, rig, done| {
+                let done = done.exits(2).says(&format!("`Hostile.fmu` {how} in unloading its library"));
+                assert!(rig.recording().complete() && rig.recording().rows() == 6, "{}", done.story());
+            });
+        }
+    }
+}
+
+#[test]
+fn states_may_change_their_size_from_checkpoint_to_checkpoint() {
+    run_all(&["-DGROWING_STATE"], |mode, rig, done| {
+        done.exits(0);
+        let whole = bits(rig);
+        rig.run("--checkpoint 0s --time-limit 0s --no-verify").exits(4);
+        rig.0.run("resume out --no-verify").exits(0);
+        assert!(bits(rig) == whole, "{mode}");
+    });
+}

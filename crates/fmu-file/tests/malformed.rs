@@ -2,6 +2,8 @@
 //! little memory, and without a trace outside of its folder.
 
 mod common;
+#[path = "../../hostile/tests/documented/mod.rs"]
+mod documented;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,6 +15,7 @@ use common::xml::{ENGINE_2, ENGINE_3, SMALL_1, SMALL_2, SMALL_3};
 use common::{Random, fmu, xml_cases};
 use costep_core::{Error, Result};
 use costep_fmu_file::{Archive, Finding, Fmu, Limits, ModelDescription, validate};
+use documented::assert_counted;
 
 /// No more memory and time than this for any malformed file.
 const MAX_MEMORY: u64 = 100 << 20;
@@ -82,6 +85,12 @@ fn id(error: &Error) -> &'static str {
     error.code().entry().id
 }
 
+/// Such files are so many, says the document.
+#[track_caller]
+fn count(what: &str, files: usize, test: &str) {
+    assert_counted(what, files, "crates/fmu-file/tests/malformed.rs", test);
+}
+
 fn hand_made() -> Vec<Case> {
     [
         archive_cases::damaged(),
@@ -108,7 +117,7 @@ fn every_malformed_fmu_ends_in_its_code() {
     for case in &cases {
         assert!(names.insert(&case.name), "{} is there twice", case.name);
     }
-    assert!(cases.len() >= 150, "{}", cases.len());
+    count("FMUs made by hand, each with its own code", cases.len(), "every_malformed_fmu_ends_in_its_code");
     let mut wrong = Vec::new();
     for case in &cases {
         match examine(&case.name, &case.bytes) {
@@ -126,7 +135,7 @@ fn every_malformed_fmu_ends_in_its_code() {
 
 #[test]
 fn every_mistake_is_found() {
-    assert!(MISTAKES.len() >= 90, "{}", MISTAKES.len());
+    count("mistakes in model descriptions", MISTAKES.len(), "every_mistake_is_found");
     let mut wrong = Vec::new();
     for mistake in MISTAKES {
         let (from, to) = (mistake.from, mistake.to);
@@ -152,18 +161,22 @@ fn every_mistake_is_found() {
 
 #[test]
 fn archives_cut_at_every_byte_are_refused() {
+    let mut cuts = 0;
     for (version, text) in [(1, SMALL_1), (2, SMALL_2), (3, SMALL_3)] {
         let bytes = fmu(version, text).bytes();
         for length in 0..bytes.len() {
             let error =
                 Archive::from_bytes("test.fmu", bytes[..length].to_vec(), Limits::default()).unwrap_err();
             assert!(id(&error).starts_with("E01"), "{length}: {error}");
+            cuts += 1;
         }
     }
+    count("FMUs cut at every byte", cuts, "archives_cut_at_every_byte_are_refused");
 }
 
 #[test]
 fn archives_with_a_flipped_byte_are_refused_or_say_the_same() {
+    let mut flips = 0;
     for (version, text) in [(1, SMALL_1), (2, SMALL_2), (3, SMALL_3)] {
         let bytes = fmu(version, text).bytes();
         let sound = ModelDescription::parse(text).unwrap();
@@ -186,14 +199,18 @@ fn archives_with_a_flipped_byte_are_refused_or_say_the_same() {
             }
         }
         assert!(refused > 2000 && same > 100, "{refused} {same}");
+        flips += refused + same;
     }
+    let test = "archives_with_a_flipped_byte_are_refused_or_say_the_same";
+    count("FMUs with a byte changed, every byte in three ways", flips, test);
 }
 
 #[test]
 fn archives_with_random_damage_are_refused_or_read() {
     let mut random = Random(0x5EED);
     let sources = [fmu(2, ENGINE_2).bytes(), fmu(3, ENGINE_3).bytes()];
-    for round in 0..3000 {
+    let rounds = 3000;
+    for round in 0..rounds {
         let mut bad = sources[random.below(2)].clone();
         for _ in 0..1 + random.below(6) {
             let (place, other) = (random.below(bad.len()), random.below(bad.len()));
@@ -222,12 +239,14 @@ fn archives_with_random_damage_are_refused_or_read() {
             assert!(id(&error).starts_with("E01"), "{round}: {error}");
         }
     }
+    count("FMUs damaged by chance", rounds, "archives_with_random_damage_are_refused_or_read");
 }
 
 #[test]
 fn every_number_of_the_headers_replaced_by_an_extreme_is_survived() {
     let bytes = fmu(2, SMALL_2).bytes();
     let directory = bytes.windows(4).position(|mark| mark == b"PK\x01\x02").unwrap();
+    let mut changed = 0;
     for place in (0..30).chain(directory..bytes.len() - 4) {
         for extreme in [u32::MAX, u32::MAX - 1, 0x8000_0000, 0x7FFF_FFFF, 0x0001_0000, 0xFFFF, 0] {
             for width in [2, 4] {
@@ -236,9 +255,12 @@ fn every_number_of_the_headers_replaced_by_an_extreme_is_survived() {
                 if let Err(error) = open_all(&bad) {
                     assert!(id(&error).starts_with("E01"), "{place}: {error}");
                 }
+                changed += 1;
             }
         }
     }
+    let test = "every_number_of_the_headers_replaced_by_an_extreme_is_survived";
+    count("FMUs with an extreme number in a header", changed, test);
 }
 
 /// Parses and validates a text; nothing if it is refused.
@@ -262,6 +284,7 @@ fn survives(name: &str, text: &str) -> Option<Vec<Finding>> {
 
 #[test]
 fn documents_with_flipped_or_missing_characters_are_survived() {
+    let mut changed = 0;
     for text in [SMALL_1, SMALL_2, SMALL_3] {
         for place in 0..text.len() {
             let (head, tail) = (&text[..place], &text[place + 1..]);
@@ -269,8 +292,11 @@ fn documents_with_flipped_or_missing_characters_are_survived() {
                 survives(&format!("{place} {replacement:?}"), &format!("{head}{replacement}{tail}"));
             }
             survives(&format!("cut at {place}"), head);
+            changed += 11;
         }
     }
+    let test = "documents_with_flipped_or_missing_characters_are_survived";
+    count("model descriptions cut, or changed, at every character", changed, test);
 }
 
 /// Places of `name="value"` in a text: of the name, and of the value.
@@ -315,7 +341,7 @@ fn documents_with_swapped_removed_or_extreme_attributes_are_survived() {
     let (mut sound, mut found, mut refused) = (0, 0, 0);
     for text in [ENGINE_2, ENGINE_3, SMALL_1, SMALL_2, SMALL_3] {
         let places = attributes(text);
-        let mut count = |name: &str, text: &str| match survives(name, text) {
+        let mut look = |name: &str, text: &str| match survives(name, text) {
             Some(findings) if findings.is_empty() => sound += 1,
             Some(_) => found += 1,
             None => refused += 1,
@@ -323,11 +349,11 @@ fn documents_with_swapped_removed_or_extreme_attributes_are_survived() {
         for (name, value) in &places {
             let mut bad = text.to_owned();
             bad.replace_range(name.start..value.end + 1, "");
-            count("removed", &bad);
+            look("removed", &bad);
             for extreme in extremes {
                 let mut bad = text.to_owned();
                 bad.replace_range(value.clone(), extreme);
-                count(&format!("{} = {extreme:.20}", &text[name.clone()]), &bad);
+                look(&format!("{} = {extreme:.20}", &text[name.clone()]), &bad);
             }
         }
         for _ in 0..500 {
@@ -337,16 +363,19 @@ fn documents_with_swapped_removed_or_extreme_attributes_are_survived() {
                 let mut bad = text.to_owned();
                 bad.replace_range(second.clone(), &text[first.clone()]);
                 bad.replace_range(first.clone(), &text[second.clone()]);
-                count("swapped", &bad);
+                look("swapped", &bad);
             }
         }
     }
     assert!(sound > 100 && found > 3000 && refused > 300, "{sound} {found} {refused}");
+    let test = "documents_with_swapped_removed_or_extreme_attributes_are_survived";
+    count("model descriptions with attributes swapped, removed, extreme", sound + found + refused, test);
 }
 
 #[test]
 fn documents_with_lines_removed_doubled_or_moved_are_survived() {
     let mut random = Random(0xBEEF);
+    let mut changed = 0;
     for text in [ENGINE_2, ENGINE_3, SMALL_1, SMALL_2, SMALL_3] {
         let lines: Vec<&str> = text.lines().collect();
         for _ in 0..400 {
@@ -360,8 +389,11 @@ fn documents_with_lines_removed_doubled_or_moved_are_survived() {
                 }
             }
             survives("lines", &bad.join("\n"));
+            changed += 1;
         }
     }
+    let test = "documents_with_lines_removed_doubled_or_moved_are_survived";
+    count("model descriptions with lines removed, doubled, moved", changed, test);
 }
 
 /// Documents of a few megabytes made to cost more than they weigh: long lists, and lists times lists.

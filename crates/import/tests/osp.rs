@@ -1,11 +1,16 @@
 //! System structures of the Open Simulation Platform.
 
 mod common;
+#[path = "../../hostile/tests/documented/mod.rs"]
+mod documented;
 
 use common::{Folder, assert_sound, links, notes, real_files};
 use costep_core::Code;
 use costep_import::{Format, open};
 use costep_ssp::{Flat, Reach, Severity, Value};
+use documented::assert_counted;
+
+const FILE: &str = "crates/import/tests/osp.rs";
 
 fn structure(content: &str) -> String {
     format!(
@@ -279,6 +284,8 @@ fn what_is_wrong_has_a_code_and_a_line() {
             Ok(flat) => assert_eq!(line_of(&flat), Some(true), "{name}: {:#?}", flat.notes),
         }
     }
+    let what = "OSP system structures made by hand, each with its own code";
+    assert_counted(what, cases.len(), FILE, "what_is_wrong_has_a_code_and_a_line");
 }
 
 #[test]
@@ -293,7 +300,8 @@ fn texts_changed_at_random_never_do_harm() {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (seed >> 33) as usize % most
     };
-    for _ in 0..200 {
+    let rounds = 200;
+    for _ in 0..rounds {
         let mut bytes = text.clone().into_bytes();
         for _ in 0..=below(3) {
             let (at, length) = (below(bytes.len()), below(30));
@@ -313,6 +321,8 @@ fn texts_changed_at_random_never_do_harm() {
         // Whatever comes out: an error or a system with notes.
         let _ = open(&path, Format::Osp, &path, Reach::beside(&path)).map(|flat| flat.notes.len());
     }
+    let what = "OSP system structures changed by chance";
+    assert_counted(what, rounds, FILE, "texts_changed_at_random_never_do_harm");
 }
 
 #[test]

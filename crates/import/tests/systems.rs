@@ -1,11 +1,16 @@
 //! Projects of MasterSim, multi-models, and how formats are told apart.
 
 mod common;
+#[path = "../../hostile/tests/documented/mod.rs"]
+mod documented;
 
 use common::{Folder, assert_sound, links, notes, real_files};
 use costep_core::Code;
 use costep_import::{Format, open, system_in};
 use costep_ssp::{Flat, Reach, Severity, Value};
+use documented::assert_counted;
+
+const FILE: &str = "crates/import/tests/systems.rs";
 
 const MASTER_SIM: &str = "# Created: today
 tStart   0 a
@@ -164,6 +169,8 @@ fn malformed_projects_of_mastersim_end_in_their_codes() {
         ("an unknown parameter", edit("parameter B.i 7", "parameter B.j 7"), Code::SspReference),
     ];
     assert_codes(&folder, "x.msim", &cases);
+    let what = "MasterSim projects made by hand, each with its own code";
+    assert_counted(what, cases.len(), FILE, "malformed_projects_of_mastersim_end_in_their_codes");
     folder.write("systems/x.msim", b"tStart \xff\xfe");
     let path = folder.path("systems/x.msim");
     let error = open(&path, Format::MasterSim, &path, Reach::beside(&path)).unwrap_err();
@@ -248,6 +255,8 @@ fn malformed_multi_models_end_in_their_codes() {
         ),
     ];
     assert_codes(&folder, "mm.json", &cases);
+    let what = "multi-models made by hand, each with its own code";
+    assert_counted(what, cases.len(), FILE, "malformed_multi_models_end_in_their_codes");
 }
 
 #[test]

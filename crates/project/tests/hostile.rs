@@ -1,6 +1,8 @@
 //! No text makes the reader panic, hang or take all memory.
 
 mod common;
+#[path = "../../hostile/tests/documented/mod.rs"]
+mod documented;
 
 use std::path::Path;
 use std::time::Duration;
@@ -8,6 +10,9 @@ use std::time::Duration;
 use common::{RIG, WHOLE, errors, good, read, read_with};
 use costep_core::Code;
 use costep_project::{Source, load};
+use documented::assert_counted;
+
+const FILE: &str = "crates/project/tests/hostile.rs";
 
 /// A small generator of numbers that look random; the same in every run.
 struct Lcg(u64);
@@ -110,6 +115,8 @@ fn damaged_files_are_read_or_refused() {
         }
     }
     assert!(accepted > 50 && refused > 1000, "{accepted} {refused}");
+    let what = "projects changed and mixed by chance";
+    assert_counted(what, accepted + refused, FILE, "damaged_files_are_read_or_refused");
 }
 
 #[test]
@@ -178,7 +185,12 @@ fn wrong_types_for_every_key() {
             }
         }
     }
-    assert!(tried > 300);
+    assert_counted(
+        "projects with a value of a wrong type, key by key",
+        tried,
+        FILE,
+        "wrong_types_for_every_key",
+    );
 }
 
 #[test]

@@ -1,14 +1,19 @@
 //! Every kind of mistake is named with its code, its line and a hint, and nothing else is said.
 
 mod common;
+#[path = "../../hostile/tests/documented/mod.rs"]
+mod documented;
 
 use common::cases::CASES;
 use common::{RIG, WHOLE, codes, errors, good, line};
 use costep_core::Code;
+use documented::assert_counted;
 
 #[test]
 fn each_mistake_is_named_with_its_line_and_a_hint() {
     good(RIG);
+    let (file, test) = ("crates/project/tests/mistakes.rs", "each_mistake_is_named_with_its_line_and_a_hint");
+    assert_counted("mistakes in projects, each with its code and line", CASES.len(), file, test);
     for (old, new, code, expected_line, part) in CASES {
         assert!(RIG.contains(old), "{old}");
         let found = errors(&RIG.replacen(old, new, 1));

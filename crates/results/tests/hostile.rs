@@ -1,6 +1,8 @@
 //! Files that are cut, flipped, random or made to harm: an error or a table, never a panic, never much memory.
 
 mod common;
+#[path = "../../hostile/tests/documented/mod.rs"]
+mod documented;
 
 use std::fs;
 use std::path::Path;
@@ -8,6 +10,9 @@ use std::path::Path;
 use common::{assert_rows, columns, row, scratch, write};
 use costep_core::{Code, Result};
 use costep_results::{Recording, Table, export_csv};
+use documented::assert_counted;
+
+const FILE: &str = "crates/results/tests/hostile.rs";
 
 /// No file of these tests is longer than a few kilobytes, so this is generous.
 const MAX_MEMORY: u64 = 64 << 20;
@@ -63,13 +68,15 @@ fn cut_at_every_byte_gives_whole_batches_or_no_recording() {
         }
     }
     assert!(seen.iter().all(|count| *count > 0), "{seen:?}");
+    let test = "cut_at_every_byte_gives_whole_batches_or_no_recording";
+    assert_counted("recordings cut at every byte", bytes.len(), FILE, test);
 }
 
 #[test]
 fn every_byte_flipped_gives_an_error_or_a_table() {
     let (_folder, path) = scratch();
     let bytes = small_recording(&path);
-    let mut damaged = 0;
+    let (mut damaged, mut changed) = (0, 0);
     for place in 0..bytes.len() {
         for flip in [0x01, 0x80, 0xFF, bytes[place]] {
             let mut bad = bytes.clone();
@@ -82,9 +89,12 @@ fn every_byte_flipped_gives_an_error_or_a_table() {
                 }
                 Err(error) => assert_eq!(error.code(), Code::NotARecording),
             }
+            changed += 1;
         }
     }
     assert!(damaged > 100, "{damaged}");
+    let what = "recordings with a byte changed, every byte in four ways";
+    assert_counted(what, changed, FILE, "every_byte_flipped_gives_an_error_or_a_table");
 }
 
 #[test]
@@ -92,6 +102,7 @@ fn every_length_field_replaced_by_an_extreme_gives_an_error_or_a_table() {
     let (_folder, path) = scratch();
     let bytes = small_recording(&path);
     let extremes = [i64::MAX, i64::MIN, -1, 1 << 62, 1 << 40, 1 << 33, 0x7FFF_FFF8, 64 << 20, 1 << 16];
+    let mut changed = 0;
     for place in (0..bytes.len() - 8).step_by(4) {
         for extreme in extremes {
             for width in [4, 8] {
@@ -100,9 +111,12 @@ fn every_length_field_replaced_by_an_extreme_gives_an_error_or_a_table() {
                 if let Err(error) = open(&path, &bad) {
                     assert_eq!(error.code(), Code::NotARecording);
                 }
+                changed += 1;
             }
         }
     }
+    let test = "every_length_field_replaced_by_an_extreme_gives_an_error_or_a_table";
+    assert_counted("recordings with an extreme number, at every place of one", changed, FILE, test);
 }
 
 #[test]
@@ -110,7 +124,8 @@ fn random_damage_gives_an_error_or_a_table() {
     let (_folder, path) = scratch();
     let bytes = small_recording(&path);
     let mut random = Random(0x5EED);
-    for _ in 0..4000 {
+    let rounds = 4000;
+    for _ in 0..rounds {
         let mut bad = bytes.clone();
         for _ in 0..1 + random.below(8) {
             let (place, other) = (random.below(bad.len()), random.below(bad.len()));
@@ -125,6 +140,8 @@ fn random_damage_gives_an_error_or_a_table() {
             assert_eq!(error.code(), Code::NotARecording);
         }
     }
+    let test = "random_damage_gives_an_error_or_a_table";
+    assert_counted("recordings damaged by chance", rounds, FILE, test);
 }
 
 #[test]

@@ -2,6 +2,8 @@
 //! memory, and without a trace outside of its folder.
 
 mod common;
+#[path = "../../hostile/tests/documented/mod.rs"]
+mod documented;
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -10,6 +12,9 @@ use common::cases::{Case, archives, greedy, references, schema, sound, values, w
 use common::{Files, bindings, component, connection, elements, fmu, parameter_set, ssd};
 use costep_core::Result;
 use costep_ssp::{Flat, Severity};
+use documented::assert_counted;
+
+const FILE: &str = "crates/ssp/tests/malformed.rs";
 
 /// No more memory and time than this for any malformed file.
 const MAX_MEMORY: u64 = 100 << 20;
@@ -101,7 +106,9 @@ fn hand_made() -> Vec<Case> {
 fn every_malformed_ssp_ends_in_its_code() {
     let cases = hand_made();
     let names: std::collections::HashSet<_> = cases.iter().map(|case| &case.name).collect();
-    assert!(cases.len() >= 120 && names.len() == cases.len(), "{} of {}", names.len(), cases.len());
+    assert!(names.len() == cases.len(), "{} of {}", names.len(), cases.len());
+    let what = "SSPs made by hand, each with its own code";
+    assert_counted(what, cases.len(), FILE, "every_malformed_ssp_ends_in_its_code");
     let mut wrong = Vec::new();
     for case in &cases {
         match examine(&case.name, &case.bytes) {
@@ -143,8 +150,8 @@ fn documents_changed_at_random_never_do_harm() {
     let text = sound().into_bytes();
     let words: [&[u8]; 8] = [b"\"", b"<", b"/>", b"&", b"name", b"ssd:System", b"\xff", b"-1"];
     let mut random = Random(0x5eed_0055);
-    let mut refused = 0;
-    for round in 0..300 {
+    let (mut refused, rounds) = (0, 300);
+    for round in 0..rounds {
         let mut bytes = text.clone();
         for _ in 0..=random.below(3) {
             let at = random.below(bytes.len());
@@ -167,13 +174,16 @@ fn documents_changed_at_random_never_do_harm() {
         }
     }
     assert!(refused > 100, "{refused}");
+    let what = "system structure descriptions changed by chance";
+    assert_counted(what, rounds, FILE, "documents_changed_at_random_never_do_harm");
 }
 
 #[test]
 fn archives_changed_at_random_never_do_harm() {
     let good = Files::new(&sound()).zip();
     let mut random = Random(0xa5c1);
-    for round in 0..200 {
+    let rounds = 200;
+    for round in 0..rounds {
         let mut bytes = good.clone();
         for _ in 0..=random.below(4) {
             let at = random.below(bytes.len());
@@ -184,6 +194,7 @@ fn archives_changed_at_random_never_do_harm() {
         }
         let _ = examine(&format!("round {round}"), &bytes);
     }
+    assert_counted("SSPs changed by chance", rounds, FILE, "archives_changed_at_random_never_do_harm");
 }
 
 /// Writes all hand-made cases to the folder named by COSTEP_CASES, to try other tools on them.

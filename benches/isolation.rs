@@ -1,9 +1,11 @@
 //! What a macro step costs where FMUs share the process of the run, have processes of their own, or sandboxes.
 //!
-//! `cargo bench -p costep-benches --bench isolation` prints the table of docs/howto/isolation.md: the two-mass oscillator as two
-//! FMUs, method zoh, by the program itself, in turns. Computing is that of all processes of a run; the time is the least that
-//! was seen, since processes that wait for each other also wait for other work on the machine. `COSTEP_PROGRAM` names
-//! another program than the one of the same profile, which is built if it is not there.
+//! `cargo bench -p costep-benches --bench isolation` prints the tables of docs/howto/isolation.md: the two-mass oscillator as two
+//! FMUs, method zoh, by the program itself. Every round runs each way once, a sandbox right beside the process that it is compared
+//! with, forwards and backwards in turns; what counts is the median of the ratios of such neighbours. Computing is that of all
+//! processes of a run. Processes that wait for each other are woken sooner or later by where the system puts them, which stays for
+//! a run and has nothing to do with the sandbox; so time is taken on one core too, where there is nothing to choose.
+//! `COSTEP_PROGRAM` names another program than the one of the same profile, which is built if it is not there.
 #![allow(missing_docs)]
 
 use std::path::{Path, PathBuf};
@@ -11,9 +13,9 @@ use std::process::{Command, Stdio};
 
 use costep_fmu_export::{Options, export};
 
-const ROUNDS: usize = 15;
-/// Of a short run, which may fit between other work on the machine, and of one that is long enough for its computing to be seen.
-const STEPS: [usize; 2] = [3_000, 30_000];
+const ROUNDS: usize = 25;
+/// Of a short run, whose computing is that of start and end, and of a long one.
+const STEPS: [usize; 2] = [500, 20_000];
 /// Most that a sandbox may cost beside a process.
 const BAR: f64 = 1.1;
 
@@ -25,6 +27,16 @@ const WAYS: [(&str, &str, &str); 5] = [
     ("both in processes of their own", "process", "process"),
     ("both in sandboxes", "sandbox", "sandbox"),
 ];
+
+/// Rows of that table that are compared: without and with a sandbox.
+const PAIRS: [(usize, usize); 2] = [(1, 2), (3, 4)];
+
+/// Where the processes of a run may be.
+#[derive(Clone, Copy, PartialEq)]
+enum Cores {
+    All,
+    One,
+}
 
 /// What a macro step takes, in s.
 #[derive(Clone, Copy)]
@@ -67,9 +79,16 @@ fn cpu_of_children() -> f64 {
     ticks.sum::<f64>() / 100.0
 }
 
-/// Computing and time of the steps of a run, in s; its start and its end count for the computing alone.
-fn run(program: &Path, project: &Path, (first, second): (&str, &str), steps: usize) -> Cost {
-    let mut command = Command::new(program);
+/// Computing and time of a run, in s; its start and its end count for the computing alone.
+fn run(program: &Path, project: &Path, (first, second): (&str, &str), steps: usize, cores: Cores) -> Cost {
+    let mut command = match cores {
+        Cores::All => Command::new(program),
+        Cores::One => {
+            let mut command = Command::new("taskset");
+            command.args(["--cpu-list", "0"]).arg(program);
+            command
+        }
+    };
     command.arg("run").arg(project).args(["--set", &format!("fmu.s1.isolation={first}")]);
     command.args(["--set", &format!("fmu.s2.isolation={second}"), "--t-end", &format!("{}us", 10 * steps)]);
     command.args(["--no-record", "--no-verify", "--threads", "1", "--reference", "none", "--json"]);
@@ -82,38 +101,59 @@ fn run(program: &Path, project: &Path, (first, second): (&str, &str), steps: usi
     Cost { computing, time: json["wall_s"].as_f64().expect("a time") }
 }
 
-/// Rounds of a short and a long run. The difference of their computing has no start; it is added up, since it is known in
-/// hundredths of seconds only. Of the time the least counts.
-fn measure(program: &Path, project: &Path) -> Vec<Cost> {
-    let mut costs = vec![Cost { computing: 0.0, time: f64::MAX }; WAYS.len()];
-    for _ in 0..ROUNDS {
-        for (cost, (_, first, second)) in costs.iter_mut().zip(WAYS) {
-            let [short, long] = STEPS.map(|steps| run(program, project, (first, second), steps));
-            cost.computing += long.computing - short.computing;
-            let times = [short.time / STEPS[0] as f64, long.time / STEPS[1] as f64];
-            cost.time = cost.time.min(times[0]).min(times[1]);
+/// Costs of a macro step in every round, way by way.
+fn measure(program: &Path, project: &Path, cores: Cores) -> Vec<Vec<Cost>> {
+    let mut costs = vec![Vec::new(); WAYS.len()];
+    for round in 0..ROUNDS {
+        for turn in 0..WAYS.len() {
+            let way = if round % 2 == 0 { turn } else { WAYS.len() - 1 - turn };
+            let (_, first, second) = WAYS[way];
+            let [short, long] = STEPS.map(|steps| run(program, project, (first, second), steps, cores));
+            let computing = (long.computing - short.computing) / (STEPS[1] - STEPS[0]) as f64;
+            costs[way].push(Cost { computing, time: long.time / STEPS[1] as f64 });
         }
     }
-    let steps = (ROUNDS * (STEPS[1] - STEPS[0])) as f64;
-    costs.into_iter().map(|cost| Cost { computing: cost.computing / steps, ..cost }).collect()
+    costs
+}
+
+/// Lower quartile, median and upper quartile.
+fn quartiles(values: impl Iterator<Item = f64>) -> [f64; 3] {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    [1, 2, 3].map(|quarter| values[quarter * (values.len() - 1) / 4])
+}
+
+/// Ratios of neighbours, and whether their median meets the bar.
+fn ratios(process: &[Cost], sandbox: &[Cost], of: fn(&Cost) -> f64) -> String {
+    let [lower, median, upper] = quartiles(sandbox.iter().zip(process).map(|(a, b)| of(a) / of(b)));
+    let mark = if median <= BAR { "" } else { " !" };
+    format!("{median:.2} ({lower:.2} to {upper:.2}){mark}")
 }
 
 fn main() {
     let folder = tempfile::tempdir().expect("a folder");
     let (program, project) = (program(), write_project(folder.path()));
-    let costs = measure(&program, &project);
-    println!("| FMUs | time of a macro step | computing |\n|---|---|---|");
-    for ((name, ..), Cost { computing, time }) in WAYS.iter().zip(&costs) {
-        println!("| {name} | {:.1} us | {:.1} us |", 1e6 * time, 1e6 * computing);
+    let has_taskset = Command::new("taskset").arg("--version").stdout(Stdio::null()).status().is_ok();
+    let all = measure(&program, &project, Cores::All);
+    let one = if has_taskset { measure(&program, &project, Cores::One) } else { Vec::new() };
+    println!("| FMUs | time of a macro step | computing | time on one core |\n|---|---|---|---|");
+    let median = |costs: &[Cost], of: fn(&Cost) -> f64| 1e6 * quartiles(costs.iter().map(of))[1];
+    for (way, (name, ..)) in WAYS.iter().enumerate() {
+        let alone =
+            one.get(way).map_or("".into(), |costs| format!("{:.1} us", median(costs, |cost| cost.time)));
+        let (time, computing) =
+            (median(&all[way], |cost| cost.time), median(&all[way], |cost| cost.computing));
+        println!("| {name} | {time:.1} us | {computing:.1} us | {alone} |");
     }
-    println!();
-    for (apart, confined) in [(1, 2), (3, 4)] {
-        let (process, sandbox) = (costs[apart], costs[confined]);
-        let (time, computing) = (sandbox.time / process.time, sandbox.computing / process.computing);
-        let mark = if time.max(computing) <= BAR { "" } else { " !" };
-        println!(
-            "{} over {}: {time:.2} in time, {computing:.2} in computing (<= {BAR}){mark}",
-            WAYS[confined].0, WAYS[apart].0
-        );
+    println!(
+        "\n| median of {ROUNDS} ratios (middle half), at most {BAR} | time | computing | time on one core |\n|---|---|---|---|"
+    );
+    for (process, sandbox) in PAIRS {
+        let [time, computing]: [fn(&Cost) -> f64; 2] = [|cost| cost.time, |cost| cost.computing];
+        let of_all = |of| ratios(&all[process], &all[sandbox], of);
+        let alone = one.get(process).zip(one.get(sandbox));
+        let alone = alone.map_or("".into(), |(process, sandbox)| ratios(process, sandbox, time));
+        let names = (WAYS[sandbox].0, WAYS[process].0);
+        println!("| {} over {} | {} | {} | {alone} |", names.0, names.1, of_all(time), of_all(computing));
     }
 }

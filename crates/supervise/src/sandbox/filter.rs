@@ -54,7 +54,8 @@ const REFUSED_TOO: &[Named] = &calls! {
 const REFUSED_TOO: &[Named] = &[];
 
 /// Newer calls of the same kinds, whose numbers are the same on all machines.
-const REFUSED_NEWER: &[Named] = &[(452, "fchmodat2"), (463, "setxattrat"), (466, "removexattrat"), (469, "file_setattr")];
+const REFUSED_NEWER: &[Named] =
+    &[(452, "fchmodat2"), (463, "setxattrat"), (466, "removexattrat"), (469, "file_setattr")];
 
 /// Refused where Landlock does not: it looks at files that are shortened by name from Linux 6.2 on.
 const SHORTENING: &[Named] = &calls! { SYS_truncate truncate };

@@ -256,13 +256,13 @@ fn sleeping(rig: &Rig) -> (common::Running, std::fs::File) {
     let text = std::fs::read_to_string(rig.sandbox.path("rig/system.toml")).unwrap();
     rig.sandbox.write("rig/system.toml", text.replace("\"0.4 s\"", "\"500 s\""));
     let mut command = rig.sandbox.command("run rig --out out".split_whitespace());
-    let stderr = tempfile::tempfile().unwrap();
+    let mut stderr = tempfile::tempfile().unwrap();
     command.env("COSTEP_TEST_MARK", rig.sandbox.path("mark")).stdout(std::process::Stdio::null());
     command.stderr(stderr.try_clone().unwrap());
-    let running = common::Running::started(command.spawn().unwrap());
+    let mut running = common::Running::started(command.spawn().unwrap());
     // Before there is a recording, processes come and go in which the FMU is tried.
     while !rig.sandbox.path("out/results.arrows").exists() {
-        assert!(left_over(&rig.sandbox.path("mark")) > 0, "it has ended");
+        assert!(!running.has_ended(), "{}", common::text(&mut stderr));
         std::thread::sleep(Duration::from_millis(5));
     }
     // The watcher, the run, the FMU.

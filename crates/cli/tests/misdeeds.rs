@@ -7,7 +7,9 @@ mod fmus;
 #[path = "common/rig.rs"]
 mod rig;
 
-use common::{Done, finished, left_over};
+use std::time::{Duration, Instant};
+
+use common::{Done, Running, finished, left_over};
 use rig::Rig;
 
 const MODES: [&str; 3] = ["none", "process", "sandbox"];
@@ -125,6 +127,34 @@ fn what_an_fmu_does_when_it_is_unloaded_is_its_fault() {
                 assert!(rig.recording().complete() && rig.recording().rows() == 6, "{}", done.story());
             });
         }
+    }
+}
+
+/// Of a run that is done by threads the system does not end the processes of FMUs with the one that started them, and a
+/// sandbox refuses them to signal their group.
+#[test]
+fn a_killed_run_of_many_threads_leaves_no_process() {
+    let rig = Rig::new(1, &["-DDEED=hang"]);
+    let mark = rig.0.path("mark");
+    for mode in ["process", "sandbox"] {
+        rig.describe(1, &format!("isolation = \"{mode}\""));
+        let line =
+            format!("map rig --methods zoh --steps 50ms,100ms --no-radius --jobs 2 --out {mode}");
+        let mut command = rig.0.command(line.split(' '));
+        command.env("COSTEP_TEST_MARK", &mark).stdout(std::process::Stdio::null());
+        let running = Running::of(command);
+        let wait_for = |is_there: &dyn Fn(usize) -> bool| {
+            let start = Instant::now();
+            while !is_there(left_over(&mark)) {
+                assert!(start.elapsed() < Duration::from_secs(30), "{mode}: {}", left_over(&mark));
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        };
+        // The watcher, the runs, two FMUs.
+        wait_for(&|processes| processes >= 4);
+        std::thread::sleep(Duration::from_millis(100));
+        running.kill();
+        wait_for(&|processes| processes == 0);
     }
 }
 

@@ -1,14 +1,16 @@
 //! The watched side: shows what it does on the status page, and ends when its watcher does.
 
 use std::fs::File;
-use std::io::Read;
 use std::os::fd::{OwnedFd, RawFd};
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering::Relaxed;
 
 use costep_core::{Code, Error, Result};
-use rustix::process::{Signal, kill_current_process_group, set_parent_process_death_signal};
+use rustix::process::{
+    Signal, getpid, kill_current_process_group, kill_process, set_parent_process_death_signal,
+};
 
+use crate::hand_over::read_some;
 use crate::memory::inherited;
 use crate::page::Page;
 use crate::signals;
@@ -65,14 +67,11 @@ pub(crate) fn numbers<const N: usize>(text: &str) -> Result<[RawFd; N]> {
 /// Ends this process and all it has started when nobody holds the other end of the lifeline any more.
 pub(crate) fn die_with_parent(lifeline: OwnedFd) -> std::io::Result<()> {
     let mut lifeline = File::from(lifeline);
-    // A signal that an FMU lets come here is no end.
-    let is_interrupted = |cause: &std::io::Error| cause.kind() == std::io::ErrorKind::Interrupted;
     let watch = move || {
-        while match lifeline.read(&mut [0; 16]) {
-            Ok(count) => count > 0,
-            Err(cause) => is_interrupted(&cause),
-        } {}
+        while read_some(&mut lifeline, &mut [0; 16]) > 0 {}
         let _ = kill_current_process_group(Signal::KILL);
+        // A sandbox lets nobody signal others, of the same group neither.
+        let _ = kill_process(getpid(), Signal::KILL);
     };
     std::thread::Builder::new().name("lifeline".into()).stack_size(64 << 10).spawn(watch)?;
     Ok(())

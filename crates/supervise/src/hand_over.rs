@@ -1,7 +1,8 @@
 //! Starts a program with files that it finds by number, in a process group of its own.
 
 use std::ffi::OsString;
-use std::io::Result;
+use std::fs::File;
+use std::io::{ErrorKind, Read, Result};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
@@ -36,6 +37,17 @@ pub(crate) struct Started {
 /// A pipe that programs started here do not inherit: end to read, end to write.
 pub(crate) fn pipe() -> Result<(OwnedFd, OwnedFd)> {
     Ok(pipe_with(PipeFlags::CLOEXEC)?)
+}
+
+/// Reads some bytes of a pipe; none are its end, or an error. A signal that arrives meanwhile is neither: FMUs, and programs that
+/// use this library, handle signals in ways that interrupt.
+pub(crate) fn read_some(pipe: &mut File, bytes: &mut [u8]) -> usize {
+    loop {
+        match pipe.read(bytes) {
+            Err(cause) if cause.kind() == ErrorKind::Interrupted => {}
+            outcome => return outcome.unwrap_or(0),
+        }
+    }
 }
 
 /// A program to be started, with its arguments.

@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
+
+use crate::hand_over::read_some;
 
 /// Lines that are passed on.
 const PASSED_ON: u64 = 10_000;
@@ -66,7 +67,11 @@ struct LineReader<'a, F> {
 impl<F: Fn(&str)> LineReader<'_, F> {
     fn run(&mut self) {
         let mut bytes = [0; 8192];
-        while let Ok(count @ 1..) = self.pipe.read(&mut bytes) {
+        loop {
+            let count = read_some(&mut self.pipe, &mut bytes);
+            if count == 0 {
+                break;
+            }
             for byte in &bytes[..count] {
                 match byte {
                     b'\n' => self.take(),

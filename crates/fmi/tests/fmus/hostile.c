@@ -250,7 +250,7 @@ static __attribute__((unused)) void escape(Instance *i) {
     sum += worked(i, "mount", syscall(SYS_fsopen, "tmpfs", 0) >= 0);
     sum += worked(i, "watch of files", syscall(SYS_fanotify_init, 0, 0) >= 0);
     struct timex nothing = {0};
-    sum += worked(i, "clock", adjtimex(&nothing) >= 0);
+    sum += worked(i, "clock", syscall(SYS_adjtimex, &nothing) >= 0);
     if (sum) abort();
     char *words[] = {"/bin/true", NULL};
     execv(words[0], words);

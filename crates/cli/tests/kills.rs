@@ -147,6 +147,53 @@ fn a_terminal_that_goes_away_while_it_is_written_to_is_a_soft_stop() {
     }
 }
 
+/// Starts a run, stops it by a debugger's means once there is a checkpoint, does so many instructions one by one, has SIGTERM
+/// come at the next one, and gives the exit code; 99 where nobody may debug.
+const AT_AN_INSTRUCTION: &str = "
+import ctypes, os, signal, sys, time
+SEIZE, INTERRUPT, STEP, DETACH = 0x4206, 0x4207, 9, 17
+library = ctypes.CDLL(None)
+library.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+child = os.fork()
+if child == 0:
+    os.execv(sys.argv[2], sys.argv[2:])
+while not os.path.exists('parts/checkpoint'):
+    time.sleep(0.001)
+if library.ptrace(SEIZE, child, None, None) or library.ptrace(INTERRUPT, child, None, None):
+    os.kill(child, signal.SIGKILL)
+    raise SystemExit(99)
+os.waitpid(child, 0)
+for step in range(int(sys.argv[1])):
+    library.ptrace(STEP, child, None, None)
+    os.waitpid(child, 0)
+os.kill(child, signal.SIGTERM)
+library.ptrace(DETACH, child, None, None)
+raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) & 255)";
+
+#[test]
+fn a_signal_between_any_two_instructions_is_a_soft_stop() {
+    let victim = Victim::native();
+    let line = format!("run {} --out parts --no-verify --checkpoint 0.01s", victim.line);
+    let mut stopped = 0;
+    for instructions in [0, 1, 5, 21, 89, 377, 1597] {
+        let _ = std::fs::remove_dir_all(victim.sandbox.path("parts"));
+        let words = [AT_AN_INSTRUCTION, &instructions.to_string(), env!("CARGO_BIN_EXE_costep")];
+        let words = words.into_iter().chain(line.split_whitespace());
+        let command = victim.sandbox.program("python3", ["-c"].into_iter().chain(words));
+        let done = common::finished(command, format!("{line}, {instructions} instructions"));
+        match done.status.code() {
+            Some(99) => return eprintln!("skipped: nobody may debug here"),
+            // It was faster than the debugger.
+            Some(0) => continue,
+            _ => drop(done.exits(130)),
+        }
+        victim.sandbox.run("resume parts --no-verify").exits(0);
+        assert!(victim.bits("parts") == victim.bits("whole"), "{instructions} instructions");
+        stopped += 1;
+    }
+    assert!(stopped > 3, "{stopped}");
+}
+
 /// For a second here; `COSTEP_SUSPENDED=180` has it last for minutes.
 #[test]
 fn a_run_that_was_suspended_for_longer_than_a_call_may_take_goes_on() {

@@ -104,7 +104,7 @@ fn build(shortening_is_ruled: bool) -> std::result::Result<BpfProgram, seccompil
     rules.insert(libc::SYS_clone, vec![SeccompRule::new(vec![condition(0, no_thread, 0)?])?]);
     let others = vec![condition(0, SeccompCmpOp::Ne, own)?, condition(0, SeccompCmpOp::Ne, 0)?];
     rules.insert(libc::SYS_prlimit64, vec![SeccompRule::new(others)?]);
-    let owners = OWNERS.map(|command| Ok(SeccompRule::new(vec![condition(1, SeccompCmpOp::Eq, command)?])?));
+    let owners = OWNERS.map(|command| SeccompRule::new(vec![condition(1, SeccompCmpOp::Eq, command)?]));
     rules.insert(libc::SYS_fcntl, owners.into_iter().collect::<std::result::Result<_, _>>()?);
     let machine = TargetArch::try_from(std::env::consts::ARCH)?;
     let filter = SeccompFilter::new(rules, SeccompAction::Allow, SeccompAction::Trace(MARK), machine)?;

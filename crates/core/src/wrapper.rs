@@ -39,6 +39,11 @@ pub trait Wrapper: Send + 'static {
         self.inner_mut().step(interval, u, y)
     }
 
+    /// [`Subsystem::terminate`].
+    fn terminate(&mut self) {
+        self.inner_mut().terminate();
+    }
+
     /// [`Capable::rollback`].
     fn rollback(&mut self) -> Option<&mut dyn Rollback> {
         self.inner_mut().rollback()
@@ -97,7 +102,7 @@ impl<W: Wrapper> Subsystem for W {
     }
 
     fn terminate(&mut self) {
-        self.inner_mut().terminate();
+        Wrapper::terminate(self);
     }
 }
 

@@ -1,6 +1,6 @@
 //! From a project to an engine.
 
-use costep_core::{Code, CouplingMethod, Error, Experiment, InputSet, ModelSource, Result};
+use costep_core::{Code, CouplingMethod, Error, Experiment, InputSet, ModelSource, Result, Subsystem};
 use costep_engine::{ControlSpec, Engine, Group, ListedSteps, Scheduling, System, Threads};
 use costep_integrate::Solver;
 use costep_integrate::multistep::{AtPoint, Family};
@@ -8,6 +8,7 @@ use costep_methods::monolithic::{Integrator, MonolithicOptions};
 use costep_methods::{MethodSpec, energy_corrected, monolithic};
 use costep_project::Project;
 
+use crate::settling;
 use crate::trust::Distrust;
 
 /// The method of the default group and the macro steps of a run.
@@ -181,10 +182,13 @@ fn coupled(
     distrust: &Distrust,
 ) -> Result<System> {
     let model = &project.model;
-    let part = |i: usize| {
-        let subsystem = model.parts[i].subsystem(&model.solver);
+    let made = match settling::at_rest(project, &experiment)? {
+        Some(at_rest) => at_rest,
+        None => model.parts.iter().map(|part| part.subsystem(&model.solver)).collect::<Result<_>>()?,
+    };
+    let restricted = |(i, subsystem): (usize, Box<dyn Subsystem>)| {
         let rate = project.rates.get(i).copied().unwrap_or_default();
-        subsystem.map(|subsystem| rate.apply(distrust.restrict(i, subsystem)))
+        rate.apply(distrust.restrict(i, subsystem))
     };
     let bonds = if project.bonds.corrected { project.power_bonds() } else { Vec::new() };
     let group = |(index, spec): (usize, &costep_project::GroupSpec)| {
@@ -193,7 +197,7 @@ fn coupled(
         Group { method, inputs: spec.inputs.clone() }
     };
     Ok(System {
-        subsystems: (0..model.parts.len()).map(part).collect::<Result<_>>()?,
+        subsystems: made.into_iter().enumerate().map(restricted).collect(),
         connections: model.connections.clone(),
         models,
         externals: model.externals.clone(),

@@ -65,6 +65,7 @@ mod report;
 mod rescue;
 mod results;
 mod run;
+mod settling;
 mod shell;
 mod simulation;
 mod solution;

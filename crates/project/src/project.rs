@@ -334,7 +334,8 @@ fn read_project(input: Input, registry: &Registry, problems: &mut Problems<'_>) 
     maps.resize(model.connections.len(), Vec::new());
     crate::bonds::warn(&bonds, &model, root, problems);
     let mut model = SystemDescription { experiment: experiment?, solver, ..model };
-    if is_steady && problems.is_empty() {
+    // Other systems are brought to rest by a run before the start.
+    if is_steady && problems.is_empty() && model.can_be_one() {
         match model.at_rest() {
             Ok(rested) => model = rested,
             Err(error) => problems.report(system.origin_of("initial"), || error),

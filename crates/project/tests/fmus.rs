@@ -128,12 +128,13 @@ fn ports_of_fmus_take_the_sizes_of_the_project() {
     assert_eq!(b.outputs[0].limits, Some([-7.0, f64::INFINITY]));
 }
 
+/// They are brought to rest by a run before the start, when that is made.
 #[test]
-fn fmus_cannot_start_at_rest() {
+fn a_start_at_rest_of_fmus_for_co_simulation_is_kept_for_the_run() {
     let folder = folder(&["S1", "S2"]);
-    let errors = read(&folder, &RIG.replacen("[system]", "[system]\ninitial = \"steady\"", 1)).err().unwrap();
-    assert_eq!((errors.len(), errors[0].code(), line(&errors[0])), (1, Code::NoRest, 2), "{errors:?}");
-    assert!(errors[0].to_string().contains("`a` cannot start at rest"), "{}", errors[0]);
+    let project = good(&folder, &RIG.replacen("[system]", "[system]\ninitial = \"steady\"", 1));
+    assert!(project.given.is_steady && !project.model.can_be_one());
+    assert!(project.to_toml().contains("initial = \"steady\""));
 }
 
 #[test]

@@ -38,7 +38,7 @@ impl SystemDescription {
             return Err(Error::new(Code::NoRest, format!("`{name}` cannot start at rest"))
                 .because("its derivatives are not known: it is an FMU for Co-Simulation, or one in a process of its own")
                 .hint(format!(
-                    "`interface = \"me\"` in [fmu.{name}] if it is also for Model Exchange; else begin the run earlier, with constant inputs"
+                    "`interface = \"me\"` in [fmu.{name}] if it is also for Model Exchange; else run it before the start, with constant inputs"
                 )));
         }
         let mut still = self.clone();

@@ -217,7 +217,9 @@ impl Component for ModelExchangeComponent {
                 let name = &self.description.name;
                 costep_core::Error::new(costep_core::Code::NoRest, format!("`{name}` cannot start at rest"))
                     .because(cause.details().message.clone())
-                    .hint("begin the run earlier, with constant inputs")
+                    .hint(format!(
+                        "`interface = \"cs\"` in [fmu.{name}] if it is also for Co-Simulation: a run before the start then finds rest"
+                    ))
             },
         )?;
         let parameters = &mut Arc::make_mut(&mut copy.options).parameters;

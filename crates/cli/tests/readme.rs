@@ -80,6 +80,18 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(|entry| entry.unwrap().path()) {
+        let place = to.join(entry.file_name().unwrap());
+        if entry.is_dir() {
+            copy(&entry, &place);
+        } else {
+            fs::copy(&entry, place).unwrap();
+        }
+    }
+}
+
 /// A page on its way through its commands.
 struct Reading {
     page: String,
@@ -104,11 +116,8 @@ impl Reading {
         }
         paths.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
         let sandbox = Sandbox::new();
-        if let Some((_, place)) = text.split_once("<!-- run in ") {
-            let folder = root().join(place.split(" -->").next().unwrap());
-            for entry in fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()) {
-                fs::copy(&entry, sandbox.path(entry.file_name().unwrap())).unwrap();
-            }
+        if let Some(folder) = example_of(page) {
+            copy(&root().join(folder), &sandbox.path(""));
         }
         Some(Self { page: page.into(), text, sandbox, path: std::env::join_paths(paths).unwrap() })
     }
@@ -224,6 +233,25 @@ pages! {
     motor_drive_works_and_shows_what_is_printed "docs/systems/motor-drive.md"
     three_tanks_works_and_shows_what_is_printed "docs/systems/three-tanks.md"
     quarter_truck_works_and_shows_what_is_printed "docs/systems/quarter-truck.md"
+}
+
+/// The folder in examples/ whose copy a page runs in.
+fn example_of(page: &str) -> Option<String> {
+    let text = fs::read_to_string(root().join(page)).unwrap();
+    text.split_once("<!-- run in ").and_then(|(_, rest)| Some(rest.split_once(" -->")?.0.to_owned()))
+}
+
+/// What a chapter shows can be tried in its folder; the README takes no files.
+#[test]
+fn every_chapter_with_commands_has_a_folder_in_examples() {
+    let chapters = PAGES.iter().filter(|page| **page != "README.md");
+    let used: Vec<_> = chapters.map(|page| example_of(page).unwrap_or_else(|| panic!("{page}"))).collect();
+    for folder in fs::read_dir(root().join("examples")).unwrap().map(|entry| entry.unwrap().path()) {
+        let is_project = folder.is_dir() && !folder.join("Cargo.toml").exists();
+        let name = format!("examples/{}", folder.file_name().unwrap().display());
+        // Plans are run by the experiments that the book describes.
+        assert!(!is_project || name == "examples/plans" || used.contains(&name), "no chapter runs {name}");
+    }
 }
 
 #[test]

@@ -48,6 +48,16 @@ impl Samples {
         self.next = self.next.max(k + 1);
     }
 
+    /// Whether no output leaves a band of this share of its size, of its nominal value or of what it is, if that is more.
+    pub(crate) fn rest(&self, nominal: &[f64], share: f64) -> bool {
+        let column = |i: usize| self.rows.iter().skip(i).step_by(nominal.len());
+        let rests = |(i, nominal): (usize, &f64)| {
+            let (least, most) = column(i).fold((f64::MAX, f64::MIN), |(a, b), y| (a.min(*y), b.max(*y)));
+            most - least <= share * nominal.abs().max(least.abs()).max(most.abs())
+        };
+        !self.rows.is_empty() && nominal.iter().enumerate().all(rests)
+    }
+
     #[inline(never)]
     fn keep(&mut self, engine: &Engine) {
         let outputs = engine.outputs();

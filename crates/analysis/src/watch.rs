@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
-use costep_core::{Error, Port, Result, StateReader, StateWriter};
+use costep_core::{Description, Error, Port, Result, StateReader, StateWriter};
 use costep_engine::divergence::limits;
 use costep_engine::{Engine, Flow, Observer};
 
@@ -11,6 +11,9 @@ use crate::amplitude_windows::{AmplitudeWindows, Amplitudes, WINDOWS, windows_at
 use crate::samples::Samples;
 use crate::stability::FEWEST_STEPS;
 use crate::tally::{Newest, Tally};
+
+/// What moves by less than this share of its size stands still.
+const AT_REST: f64 = 1e-5;
 
 /// Steps of a block: after each the newest points are put into their windows.
 const BLOCK: u64 = 16;
@@ -117,6 +120,13 @@ impl RunWatch {
     /// The samples that were kept.
     pub(crate) fn samples(&self) -> &Samples {
         &self.samples
+    }
+
+    /// Whether nothing moves: no output leaves a small band at the points that are kept.
+    pub fn rests(&self, descriptions: &[Description]) -> bool {
+        let outputs = descriptions.iter().flat_map(|part| &part.outputs);
+        let nominal: Vec<f64> = outputs.map(|port| port.nominal.unwrap_or(0.0)).collect();
+        self.samples.rest(&nominal, AT_REST)
     }
 
     fn newest_windows(&self) -> RangeInclusive<usize> {

@@ -683,3 +683,13 @@ fn a_second_signal_ends_a_hung_fmu_at_once() {
     no_process_is_left(&rig);
     assert_eq!(rig.times(), UP_TO_THE_FAULT);
 }
+
+/// Some FMUs say nothing, or do nothing, unless they are asked to log.
+#[test]
+fn an_fmu_is_asked_to_log_where_the_project_says_so() {
+    let rig = Rig::new(Fmi::V2);
+    rig.set("shy", 0, "");
+    rig.run("").exits(2).says("error[E0113]: `shy` could not be instantiated");
+    rig.set("shy", 0, "log = true");
+    rig.run("").exits(0);
+}

@@ -99,6 +99,32 @@ fn check_sees_binaries_that_cannot_be_loaded_without_loading_them() {
     }
 }
 
+/// As an export for another system leaves it, or one of source code.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_fmu_without_binaries_for_this_platform_is_told_by_what_it_has() {
+    let sandbox = desk_with_fmus();
+    for (name, place, cause) in [
+        ("win", "binaries/x86_64-windows/", "it has binaries for x86_64-windows"),
+        ("none", "elsewhere/", "it has neither binaries nor sources"),
+    ] {
+        let file = format!("fmus/{name}.fmu");
+        let mut old = zip::ZipArchive::new(fs::File::open(sandbox.path("fmus/s1.fmu")).unwrap()).unwrap();
+        let mut new = zip::ZipWriter::new(fs::File::create(sandbox.path(&file)).unwrap());
+        for index in 0..old.len() {
+            let mut entry = old.by_index(index).unwrap();
+            let (moved, mut bytes) =
+                (entry.name().unwrap().replace("binaries/x86_64-linux/", place), Vec::new());
+            entry.read_to_end(&mut bytes).unwrap();
+            new.start_file(moved, zip::write::SimpleFileOptions::default()).unwrap();
+            new.write_all(&bytes).unwrap();
+        }
+        new.finish().unwrap();
+        let done = sandbox.run(&format!("run {file} --no-record")).exits(1);
+        done.says("error[E0110]: the FMU has no binary for this platform").says(cause).says("help: export");
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn check_sees_libraries_that_an_fmu_needs_and_that_are_not_here() {

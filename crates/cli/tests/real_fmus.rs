@@ -209,6 +209,10 @@ fn build_part(sandbox: &Sandbox, interpreter: &Path, name: &str, head: &str, hel
              def do_step(self, current_time, step_size):\n        self.y += step_size * GAIN\n        return True\n"
         ),
     );
+    build_as_it_is(sandbox, interpreter, name);
+}
+
+fn build_as_it_is(sandbox: &Sandbox, interpreter: &Path, name: &str) {
     let folder = sandbox.path(name);
     let mut build = Command::new(interpreter);
     build.args(["-m", "pythonfmu", "build", "-f", "part.py", "helper.py", "-d", "."]);
@@ -264,6 +268,18 @@ fn fmus_of_python_code_are_kept_apart_and_find_their_modules() {
         .says("cause: Fatal py exception encountered: [doStep] PyObject_CallMethod \"unsupported operand type(s) for");
     let said = std::fs::read_to_string(sandbox.path("out/four.log")).unwrap();
     assert!(said.contains("unsupported operand"), "{said}");
+    // Python without a `return` returns None, which PythonFMU takes for the wish to end.
+    build_part(&sandbox, &interpreter, "five", "GAIN = 1.0", "");
+    let code = std::fs::read_to_string(sandbox.path("five/part.py")).unwrap();
+    sandbox.write("five/part.py", code.replace("        return True\n", ""));
+    build_as_it_is(&sandbox, &interpreter, "five");
+    let done = run_parts(&sandbox, &["five"], &[library]).exits(0);
+    for words in [
+        "ended    `five`: the FMU asked to end the simulation at t = 0 s",
+        "`do_step` of its Python code has to return True",
+    ] {
+        assert!(done.stdout.contains(words), "{}", done.story());
+    }
     // A new project confirms the process of its own, so that nobody is warned of it.
     sandbox.run("new rig one/Part.fmu --quiet").exits(0);
     let written = std::fs::read_to_string(sandbox.path("rig/system.toml")).unwrap();

@@ -68,10 +68,20 @@ fn run_before(still: &Project, run: &Experiment, earlier: f64) -> Result<Result<
     let mut parts = std::mem::take(&mut *home.lock().unwrap_or_else(PoisonError::into_inner));
     parts.sort_by_key(|(part, _)| *part);
     let at_rest = |(part, inner): (usize, Box<dyn Subsystem>)| {
-        let y = y[layout.output_range(part)].to_vec();
-        Box::new(AtRest { inner, y }) as Box<dyn Subsystem>
+        let range = layout.output_range(part);
+        let description = sized(inner.description(), &watch.sizes[range.clone()]);
+        Box::new(AtRest { inner, y: y[range].to_vec(), description }) as Box<dyn Subsystem>
     };
     Ok(Ok(parts.into_iter().map(at_rest).collect()))
+}
+
+/// A description whose outputs have nominal values: what they were on the way to rest tells how large they are.
+fn sized(description: &Description, sizes: &[f64]) -> Description {
+    let mut description = description.clone();
+    for (port, size) in description.outputs.iter_mut().zip(sizes).filter(|(_, size)| **size > 0.0) {
+        port.nominal = port.nominal.or(Some(*size));
+    }
+    description
 }
 
 /// An engine whose subsystems go home when it is dropped.
@@ -216,6 +226,7 @@ impl Drop for Lent {
 struct AtRest {
     inner: Box<dyn Subsystem>,
     y: Vec<f64>,
+    description: Description,
 }
 
 impl Wrapper for AtRest {
@@ -225,6 +236,10 @@ impl Wrapper for AtRest {
 
     fn inner_mut(&mut self) -> &mut dyn Subsystem {
         &mut *self.inner
+    }
+
+    fn description(&self) -> &Description {
+        &self.description
     }
 
     /// It is there already.

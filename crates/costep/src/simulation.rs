@@ -607,6 +607,10 @@ impl EndedRun<'_> {
                 let stop = engine.experiment().stop;
                 report.errors.max_abs_error = paper_error(&self.project.model, stop, trace)?;
             }
+            // Errors as shares of ranges say nothing where nothing moves.
+            None if self.project.given.is_steady && self.watchers.watch.rests(engine.descriptions()) => {
+                report.message = Some("nothing moves after a start at rest".into());
+            }
             None => self.judge_alone(engine, verification, report),
         }
         report.explain(self.project.model.connections.len());

@@ -320,7 +320,7 @@ fn refuse_double_sources(feeds: &[Feed], signals: &Signals, problems: &mut Probl
             problems.report(feed.origin, || {
                 let message = format!("input `{}` has another source in {place}", names[input]);
                 Error::new(Code::DoubleSource, message)
-                    .hint("write `sum = true` in each if their sum is wanted")
+                    .hint("remove one of them, or write `sum = true` in each if their sum is wanted")
             });
         }
     }

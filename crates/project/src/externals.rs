@@ -175,6 +175,14 @@ fn in_words_of_project(error: &Error) -> Error {
 }
 
 fn read_step(node: &Node, problems: &mut Problems<'_>) -> Option<External> {
+    if let Value::Integer(_) | Value::Real(_) = node.value {
+        problems.report(node.origin, || {
+            let message = "`step` in [[external]] is a number: it has a height and a time";
+            Error::new(Code::BadValue, message)
+                .hint("write `step = { value = 3, start = 0.5 }`, or `value = 3`")
+        });
+        return None;
+    }
     let section = Section::open(Some(node), "`step`", keys::STEP_SHAPE, problems);
     let value = required(&section, "value", problems);
     let start = optional_time(&section, problems);

@@ -39,6 +39,9 @@ pub(crate) fn check_connection(
                 (PortKind::Boolean, PortKind::Real | PortKind::Integer) => {
                     "`gain = 1.0` passes true on as 1 and false as 0"
                 }
+                (_, PortKind::Boolean) => {
+                    "a part that gives a Boolean value, by a comparison, has to stand between"
+                }
                 _ => "both ends must be of the same type; integers may also feed real inputs",
             };
             Error::new(Code::PortType, message).because(cause).hint(hint)

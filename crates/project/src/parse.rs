@@ -20,7 +20,7 @@ pub(crate) fn document(text: &str, problems: &mut Problems<'_>) -> Option<Table>
     let worth_saying = |error: &&_| {
         let is_consequence =
             is_duplicate(error) && (!is_header(text, error) || is_double_header(text, error));
-        !(mixed_tables && is_consequence)
+        !(mixed_tables && is_consequence) || doubled(text, error).is_some()
     };
     let mut root = document::table(parsed.get_ref(), &Origin::File);
     // A text of another kind has something wrong in every line; one is enough to tell so.
@@ -31,9 +31,12 @@ pub(crate) fn document(text: &str, problems: &mut Problems<'_>) -> Option<Table>
         return None;
     }
     let mut said: Vec<String> = Vec::new();
-    for error in errors.iter().filter(worth_saying) {
+    // What would be a consequence of nothing is the mistake itself.
+    let is_first = |index: usize| index == 0 && !errors.iter().any(|error| worth_saying(&error));
+    let worth = errors.iter().enumerate().filter(|(index, error)| worth_saying(error) || is_first(*index));
+    for (_, error) in worth {
         let offset = error.span().map_or(0, |span| span.start);
-        if let Some(list) = doubled(text, error) {
+        if let Some((list, offset)) = doubled(text, error) {
             // It is the same mistake in all of them.
             if !said.contains(&list) {
                 problems.report_syntax(offset, || single_brackets(&list));
@@ -73,18 +76,48 @@ fn is_double_header(text: &str, error: &toml::de::Error) -> bool {
     before.rsplit('\n').next().is_some_and(|start| start.trim_start().starts_with("[["))
 }
 
-/// The list whose items are written in single brackets, `connect` for `[connect]` given twice.
-fn doubled(text: &str, error: &toml::de::Error) -> Option<String> {
-    let name = error.span().and_then(|span| text.get(span))?;
+/// The list whose items are written in single brackets, `connect` for `[connect]` given twice, and where one is.
+fn doubled(text: &str, error: &toml::de::Error) -> Option<(String, usize)> {
+    let span = error.span()?;
+    let name = text.get(span.clone())?;
     let is_list = keys::ROOT.iter().any(|key| key.name == name && matches!(key.kind, Kind::List(_)));
-    (is_duplicate(error) && is_header(text, error) && !is_double_header(text, error) && is_list)
-        .then(|| name.to_owned())
+    if !(is_duplicate(error) && is_header(text, error) && is_list) {
+        return None;
+    }
+    let at = if is_double_header(text, error) { single_header(text, name)? } else { span.start };
+    Some((name.to_owned(), at))
+}
+
+/// Where a line such as `[connect]` is.
+fn single_header(text: &str, name: &str) -> Option<usize> {
+    let header = format!("[{name}]");
+    let mut offset = 0;
+    for line in text.split_inclusive('\n') {
+        if line.split('#').next().is_some_and(|line| line.trim() == header) {
+            return Some(offset + line.len() - line.trim_start().len() + 1);
+        }
+        offset += line.len();
+    }
+    None
+}
+
+/// `5 ms` of a line `size = 5 ms`, if that is what is wrong with it.
+fn unquoted_quantity<'a>(text: &'a str, error: &toml::de::Error) -> Option<&'a str> {
+    let at = error.span()?.start;
+    let start = text.get(..at)?.rfind('\n').map_or(0, |end| end + 1);
+    let line = text.get(start..)?.lines().next()?;
+    let value = line.split_once('=')?.1.split('#').next()?.trim();
+    let digits = value.find(|c: char| !matches!(c, '0'..='9' | '.' | '+' | '-' | '_'))?;
+    let unit = value[digits..].trim_start();
+    let is_quantity = digits > 0 && unit.starts_with(|c: char| c.is_alphabetic() || c == '%');
+    (is_quantity && !unit.contains(['"', '\'', ',', ']', '}']) && value.parse::<f64>().is_err())
+        .then_some(value)
 }
 
 fn single_brackets(list: &str) -> Error {
     Error::new(
         Code::Syntax,
-        format!("`[{list}]` in single brackets is one table, and is given more than once"),
+        format!("`[{list}]` in single brackets is one table, and there are more of them"),
     )
     .hint(format!("write `[[{list}]]`, in double brackets, before each of them"))
 }
@@ -111,6 +144,11 @@ fn in_our_words(text: &str, error: &toml::de::Error) -> Error {
             true => error.hint("write a value after `=`"),
             false => error.hint(format!("strings need quotes: \"{found}\"")),
         };
+    }
+    if let Some(value) = unquoted_quantity(text, error) {
+        return Error::new(Code::Syntax, format!("`{}` is not valid TOML", shortened(value)))
+            .because("a number with a unit is text")
+            .hint(format!("strings need quotes: \"{}\"", shortened(value)));
     }
     let hint = if error.message().contains("escape") {
         "`\\` begins an escape in \"...\": write paths with `/`, or in single quotes: 'C:\\parts\\plant.fmu'"

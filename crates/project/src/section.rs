@@ -309,5 +309,9 @@ pub(crate) fn list<'a>(
 }
 
 fn wrong_kind(what: &dyn Display, found: &Value, wanted: &str) -> Error {
-    Error::new(Code::BadValue, format!("{what} is {}, not {wanted}", found.kind()))
+    let error = Error::new(Code::BadValue, format!("{what} is {}, not {wanted}", found.kind()));
+    match (found, wanted) {
+        (Value::Truth(_), "a number") => error.hint("write 1 for true, 0 for false"),
+        _ => error,
+    }
 }

@@ -317,7 +317,10 @@ impl RunReport {
             Verdict::NotJudged if connections == 0 => {
                 Some("nothing is connected, so there is no coupling to judge".into())
             }
-            Verdict::NotJudged => Some("too few macro steps for a verdict on stability".into()),
+            Verdict::NotJudged => {
+                let usual = "too few macro steps for a verdict on stability";
+                self.message.take().or_else(|| Some(usual.into()))
+            }
             _ => self.message.take(),
         };
     }

@@ -135,7 +135,13 @@ fn find_directory(source: &mut dyn Source, length: u64, limits: &Limits) -> Resu
     let known = start.len().min(usize::try_from(length).unwrap_or(usize::MAX));
     read_at(source, 0, &mut start[..known])?;
     if ![LOCAL, END].contains(&u32_at(&start, 0)) {
-        return Err(not_zip("it does not start like one"));
+        let error = not_zip("it does not start like one");
+        let is_code = start.is_ascii() && start[0].is_ascii_graphic();
+        return Err(if is_code {
+            error.hint("it is text: give the .fmu file itself; `pythonfmu build -f FILE.py` makes one of Python code")
+        } else {
+            error
+        });
     }
     // The end record is followed only by a comment, whose length it states.
     let tail_len = length.min((END_LEN + usize::from(u16::MAX)) as u64);

@@ -123,7 +123,7 @@ impl Reader {
         }
         self.experiment(root);
         let Some(fmus) = self.object(root, "fmus") else {
-            return self.builder.error(0, "`fmus` is missing");
+            return self.builder.error(0, "`fmus` is missing: this is no multi-model (docs/import.md)");
         };
         let mut ends: Vec<&str> = Vec::new();
         for (source, targets) in self.object(root, "connections").into_iter().flatten() {

@@ -152,6 +152,8 @@ fn in_our_words(text: &str, error: &toml::de::Error) -> Error {
     }
     let hint = if error.message().contains("escape") {
         "`\\` begins an escape in \"...\": write paths with `/`, or in single quotes: 'C:\\parts\\plant.fmu'"
+    } else if error.message().starts_with("unclosed table") {
+        "names with blanks or other signs need quotes: [fmu.\"my pump\"]"
     } else {
         "a line is `key = value`, `[table]` or `[[item of a list]]`"
     };

@@ -144,7 +144,10 @@ fn proposed(key: &str, parts: &Components) -> String {
     });
     let more = (all.len() > MOST).then(|| format!("and {} others propose one", all.len() - MOST));
     match all.is_empty() {
-        true => "the parts propose none, so it has to be said".into(),
+        true => {
+            let example = if key == "stop" { "10 s" } else { "10 ms" };
+            format!("the parts propose none: write `{key} = \"{example}\"`, or what it is to be")
+        }
         false => words.chain(more).collect::<Vec<_>>().join(", "),
     }
 }

@@ -224,7 +224,28 @@ pub(crate) fn placed(error: Error, path: &Path) -> Error {
     }
 }
 
+/// Of the files beside it that end alike, the one that may be meant.
+fn not_there(path: &Path) -> Error {
+    const LOOKED_AT: usize = 1000;
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let files = fs::read_dir(folder).into_iter().flatten().take(LOOKED_AT).flatten().map(|file| file.path());
+    let alike = files.filter(|file| file.extension() == path.extension());
+    let mut names: Vec<_> =
+        alike.filter_map(|file| Some(file.file_name()?.to_string_lossy().into_owned())).collect();
+    names.sort_unstable();
+    Error::new(Code::FileNotReadable, format!("`{}` does not exist", path.display()))
+        .in_file(path)
+        .suggest(&name, names.iter().map(String::as_str))
+}
+
 fn not_readable(path: &Path, cause: &io::Error) -> Error {
+    if cause.kind() == io::ErrorKind::NotFound {
+        return not_there(path);
+    }
     Error::new(Code::FileNotReadable, format!("cannot read `{}`", path.display()))
         .in_file(path)
         .because(cause)

@@ -427,6 +427,12 @@ fn live_page(sandbox: &Sandbox, browser: &mut Browser) {
     let address = lines.find_map(|line| line.unwrap().strip_prefix("live: ").map(str::to_owned)).unwrap();
     // What the run says further on must not fill its pipe.
     std::thread::spawn(move || lines.for_each(drop));
+    // A page without rows has fewer plots, and is loaded again once there are some.
+    let (recording, start) = (sandbox.path("long/results.arrows"), Instant::now());
+    while recording.metadata().map_or(0, |file| file.len()) < 50_000 {
+        assert!(start.elapsed() < PATIENCE, "nothing is recorded");
+        sleep(Duration::from_millis(50));
+    }
     browser.open(&address);
     let rows = "Number(document.getElementById('status').textContent.match(/([0-9]+) rows/)[1])";
     let first = browser.value(rows).as_u64().unwrap();

@@ -94,7 +94,7 @@ pub use native::{CustomPart, NativePart};
 pub use outcome::{Outcome, Recorded};
 pub use pages::{RecordedRun, RunPage};
 pub use rate_proposal::{RateAdvice, RateProposal};
-pub use recorder::{DISCRETE, OUTPUTS, STEP, recorded_outputs};
+pub use recorder::{DISCRETE, OUTPUTS, STEP, recorded_outputs, step_words};
 pub use report::{
     BondReport, ControlWork, ErrorMeasures, RunReport, Times, Verdict, Work, error_to_json, head,
     reference_to_json,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use costep_analysis::{BondWatch, RunWatch};
 use costep_core::pattern::matches;
-use costep_core::quantity::exact_time;
+use costep_core::quantity::{exact_time, format_time, parse_time};
 use costep_core::{Error, Port, Result, StateWriter, Variation};
 use costep_engine::{Checkpoints, Engine};
 use costep_project::{Project, RecordSpec};
@@ -30,6 +30,22 @@ pub fn recorded_outputs(columns: &[Column], mut listed: &str) -> Vec<String> {
         listed = rest.strip_prefix(',').unwrap_or(rest);
     }
     names
+}
+
+/// What a recording says of its macro steps: their length or, where it varies, by what.
+pub(crate) fn step_text(project: &Project, step: f64) -> String {
+    match &project.control {
+        Some(control) if control.entry.takes_tolerance => {
+            format!("tolerance {:e} ({})", control.tolerance, control.entry.id)
+        }
+        Some(control) => format!("by {}", control.entry.id),
+        None => exact_time(step),
+    }
+}
+
+/// The same ([`STEP`]) for people: `macro step 5 ms`, or `tolerance 1e-3 (defect)`.
+pub fn step_words(recorded: &str) -> String {
+    parse_time(recorded).map_or_else(|_| recorded.into(), |step| format!("macro step {}", format_time(step)))
 }
 
 /// What a recording holds: time, chosen outputs and inputs, energy, diagnostics of the methods.
@@ -225,13 +241,7 @@ impl Recorder {
         let plan = Plan::new(engine, &project.record, &bonds);
         // Columns do not tell outputs from inputs and diagnostics; plots begin with the outputs.
         let outputs: Vec<_> = plan.columns[1..=plan.outputs.len()].iter().map(|c| c.name.as_str()).collect();
-        let step = match &project.control {
-            Some(control) if control.entry.takes_tolerance => {
-                format!("tolerance {:e} ({})", control.tolerance, control.entry.id)
-            }
-            Some(control) => format!("by {}", control.entry.id),
-            None => exact_time(engine.experiment().step),
-        };
+        let step = step_text(project, engine.experiment().step);
         let discrete = discrete_names(engine, &plan.columns);
         let mut own = vec![(OUTPUTS.into(), outputs.join(",")), (STEP.into(), step)];
         if !discrete.is_empty() {

@@ -7,6 +7,7 @@
 //! | `panel` | what is drawn over one pair of axes |
 //! | `draw` | one panel: grid, ticks, layers, legend |
 //! | `axis`, `ticks` | from values to pixels, and where the ticks are |
+//! | `grouping` | which signals share a panel |
 //! | `decimate` | long series: the least and the greatest value per pixel |
 //! | `palette` | colours that stay apart for colour-blind eyes, and in print |
 //! | `diagram` | blocks and wires of a system |
@@ -29,6 +30,7 @@ mod decimate;
 mod diagram;
 mod draw;
 mod figure;
+mod grouping;
 pub mod page;
 mod palette;
 mod panel;
@@ -39,6 +41,7 @@ mod ticks;
 pub use axis::{Axis, Scale};
 pub use diagram::{Block, Diagram, Pin, PinSource, Role, Wire};
 pub use figure::{Badge, Figure};
+pub use grouping::{SignalTraits, panels, switches};
 pub use page::{HeatColours, HeatMap, Page, Places, Section, Table, TableCell, Tone};
 pub use palette::{Colour, colour};
 pub use panel::{Cells, Layer, Look, Panel, Series};

@@ -1,7 +1,5 @@
 //! `costep plot`: recordings as a picture.
 
-mod grouping;
-
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,9 +8,10 @@ use std::process::ExitCode;
 use costep::pages::read_outcome;
 use costep::{
     Code, DISCRETE, Error, OUTPUTS, RECORDING, Registry, SAMPLES, STEP, Solution, System, recorded_outputs,
+    step_words,
 };
-use costep_core::quantity::{format_time, parse_time};
-use costep_report::{Axis, Badge, Colour, Figure, Look, Panel, Series};
+use costep_core::quantity::format_time;
+use costep_report::{Axis, Badge, Colour, Figure, Look, Panel, Series, SignalTraits, panels, switches};
 use costep_results::{Column, Curves, Summary, matching_names, write_file};
 use serde_json::json;
 
@@ -20,8 +19,6 @@ use crate::args::{PlotArgs, names_in};
 use crate::failure::{Failure, to_json};
 use crate::phrases::argument;
 use crate::style::{Output, print_error, print_json};
-
-use grouping::Traits;
 
 /// More signals than this make no picture; they have to be asked for.
 const MOST_SIGNALS: usize = 24;
@@ -219,12 +216,6 @@ impl Recorded {
         self.summary().metadata().get(key).map(String::as_str)
     }
 
-    /// The macro step for people: `macro step 5 ms`, or by what lengths vary, `tolerance 1e-3 (defect)`.
-    fn step(&self) -> String {
-        let step = self.metadata(STEP).unwrap_or_default();
-        parse_time(step).map_or_else(|_| step.into(), |step| format!("macro step {}", format_time(step)))
-    }
-
     /// Parts, parameters and connections, as the recorded project has them.
     fn system(&self) -> Vec<&str> {
         const TABLES: [&str; 5] = ["[parameters", "[native", "[fmu", "[[connect", "[[external"];
@@ -243,17 +234,8 @@ impl Recorded {
         Ok(system.solution(&self.curves.times(), args.to.unwrap_or(f64::INFINITY))?)
     }
 
-    fn traits<'a>(&'a self, signal: &'a str) -> Traits<'a> {
-        let values = self.points(signal).into_iter().map(|(_, y)| y).filter(|y| y.is_finite());
-        let range = values.fold(None, |range: Option<(f64, f64)>, y| {
-            Some(range.map_or((y, y), |(low, high)| (low.min(y), high.max(y))))
-        });
-        Traits {
-            part: signal.split('.').next().unwrap_or_default(),
-            unit: self.unit(signal),
-            is_discrete: self.is_discrete(signal),
-            range: range.unwrap_or_default(),
-        }
+    fn traits<'a>(&'a self, signal: &'a str) -> SignalTraits<'a> {
+        SignalTraits::new(signal, self.unit(signal), self.is_discrete(signal), &self.points(signal))
     }
 
     fn unit(&self, signal: &str) -> &str {
@@ -264,7 +246,9 @@ impl Recorded {
     /// What tells it from other runs: method and step, or its folder if they are the same; and the verdict, if it is a bad one.
     fn label(&self, among: &[Self]) -> String {
         let name = |run: &Self| match (run.metadata("method"), run.metadata(STEP)) {
-            (Some(method), Some(_)) => format!("{method}, {}", run.step().trim_start_matches("macro step ")),
+            (Some(method), Some(step)) => {
+                format!("{method}, {}", step_words(step).trim_start_matches("macro step "))
+            }
             _ => String::new(),
         };
         let own = name(self);
@@ -282,22 +266,6 @@ impl Recorded {
         let folder = self.file.parent().filter(|folder| is_usual && !folder.as_os_str().is_empty());
         folder.unwrap_or(&self.file).display().to_string()
     }
-}
-
-/// Whether a signal goes from one to another of a few values and rests there, as that of a relay does.
-fn switches(points: &[(f64, f64)]) -> bool {
-    const FEW: usize = 6;
-    let mut values: Vec<f64> = Vec::new();
-    for (_, y) in points {
-        if !values.contains(y) {
-            values.push(*y);
-        }
-        if values.len() > FEW || !y.is_finite() {
-            return false;
-        }
-    }
-    let changes = points.windows(2).filter(|pair| pair[0].1 != pair[1].1).count();
-    changes > 0 && points.len() > 3 * values.len() && 2 * changes < points.len()
 }
 
 /// What lies between the communication points of a recording, if there is such a file beside it.
@@ -348,18 +316,18 @@ impl Picture<'_> {
     fn by_unit(&self, run: &Recorded) -> (Figure, Vec<String>) {
         let mut subtitle: Vec<String> =
             run.metadata("method").map(|method| format!("method {method}")).into_iter().collect();
-        subtitle.extend(run.metadata(STEP).map(|_| run.step()));
+        subtitle.extend(run.metadata(STEP).map(step_words));
         let traits: Vec<_> = run.signals.iter().map(|signal| run.traits(signal)).collect();
-        let groups = grouping::panels(&traits);
-        let mut panels = Vec::new();
+        let groups = panels(&traits);
+        let mut drawn = Vec::new();
         for (k, group) in groups.iter().enumerate() {
             let curves: Vec<_> = group
                 .iter()
                 .map(|signal| (run.signals[*signal].as_str(), run, run.signals[*signal].clone()))
                 .collect();
-            panels.push(self.panel(traits[group[0]].unit, &curves, k + 1 == groups.len()));
+            drawn.push(self.panel(traits[group[0]].unit, &curves, k + 1 == groups.len()));
         }
-        (self.figure(run, subtitle.join(", ")).panels(panels), run.signals.clone())
+        (self.figure(run, subtitle.join(", ")).panels(drawn), run.signals.clone())
     }
 
     /// Several runs: a panel per signal that all of them have, a curve per run.
@@ -425,21 +393,5 @@ impl Picture<'_> {
             panel = panel.with(Series::new(name, points).look(Look::Reference).colour(Colour::Ink));
         }
         panel
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::switches;
-
-    #[test]
-    fn relays_are_told_from_curves() {
-        let points = |value: fn(usize) -> f64| (0..100).map(|k| (k as f64, value(k))).collect::<Vec<_>>();
-        assert!(switches(&points(|k| if k / 10 % 2 == 0 { 4000.0 } else { 0.0 })));
-        assert!(switches(&points(|k| if k < 90 { 0.0 } else { 1.0 })));
-        assert!(!switches(&points(|_| 20.0)), "a constant");
-        assert!(!switches(&points(|k| k as f64)), "a ramp");
-        assert!(!switches(&points(|k| (k % 2) as f64)), "from point to point");
-        assert!(!switches(&[(0.0, 0.0), (1.0, 1.0)]), "too few to tell");
     }
 }

@@ -1,18 +1,20 @@
 //! The page of one run.
 
 use costep_core::quantity::format_time;
-use costep_report::{Axis, Colour, Figure, Look, Page, Panel, Section, Series, Table, TableCell, Tone};
+use costep_report::{
+    Axis, Colour, Figure, Look, Page, Panel, Section, Series, Table, TableCell, Tone, panels,
+};
 use serde_json::Value;
 
 use super::reproduce;
 use super::shared::{cost_section, system_section};
 use super::signals::{Signal, Signals};
 use super::words::{number, reference, tone, two_digits, verdict_sentence, wall};
-use crate::recorder::STEP;
+use crate::recorder::{STEP, step_text, step_words};
 use crate::solution::Solution;
 use crate::system::System;
 
-/// Curves of one plot; more are hard to tell apart.
+/// Columns of methods in one plot; more are hard to tell apart.
 const MOST_CURVES: usize = 6;
 /// Up to so many points are marked, so that nobody takes the lines between them for the solution.
 const FEW: usize = 80;
@@ -70,9 +72,10 @@ impl RunPage<'_> {
 
     fn subtitle(&self) -> String {
         let method = self.outcome["method"].as_str().or(self.metadata("method"));
-        let step = self.outcome["step"].as_f64().map(format_time).or(self.metadata(STEP).map(Into::into));
-        let words =
-            [method.map(|method| format!("method {method}")), step.map(|step| format!("macro step {step}"))];
+        // The step of the outcome is a mean where lengths vary.
+        let of_system = || Some(step_text(self.system?.project(), self.outcome["step"].as_f64()?));
+        let step = self.metadata(STEP).map(Into::into).or_else(of_system).map(|step| step_words(&step));
+        let words = [method.map(|method| format!("method {method}")), step];
         words.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
@@ -138,10 +141,11 @@ impl RunPage<'_> {
             section = section.text(format!("Dashed: {}.", reference.what));
         }
         let mut figure = Figure::new("Outputs");
-        for (unit, signals) in by_unit(&self.signals.outputs) {
-            for signals in signals.chunks(MOST_CURVES) {
-                figure = figure.panel(self.panel(unit, signals));
-            }
+        let outputs = &self.signals.outputs;
+        let traits: Vec<_> = outputs.iter().map(Signal::traits).collect();
+        for group in panels(&traits) {
+            let signals: Vec<&Signal> = group.iter().map(|k| &outputs[*k]).collect();
+            figure = figure.panel(self.panel(traits[group[0]].unit, &signals));
         }
         section = section.plot(figure);
         let more = self.signals.more_outputs;
@@ -310,29 +314,11 @@ fn look(signal: &Signal) -> Look {
     }
 }
 
-/// Signals of the same unit, in their order; those without unit that only jump, as Booleans do, apart from the others.
-fn by_unit(signals: &[Signal]) -> Vec<(&str, Vec<&Signal>)> {
-    let units = grouped(signals, |signal| &signal.unit).into_iter();
-    let apart = units.flat_map(|(unit, group)| {
-        let (jumping, smooth): (Vec<&Signal>, Vec<&Signal>) =
-            group.into_iter().partition(|signal| unit.is_empty() && signal.is_stepwise);
-        [(unit, smooth), (unit, jumping)]
-    });
-    apart.filter(|(_, group)| !group.is_empty()).collect()
-}
-
 /// Columns of methods and parts that tell the same.
 fn by_kind(signals: &[Signal]) -> Vec<(&str, Vec<&Signal>)> {
-    grouped(signals, |signal| signal.name.rsplit('.').next().unwrap_or_default())
-}
-
-fn grouped<'a>(
-    signals: &'a [Signal],
-    key: impl Fn(&'a Signal) -> &'a str,
-) -> Vec<(&'a str, Vec<&'a Signal>)> {
     let mut groups: Vec<(&str, Vec<&Signal>)> = Vec::new();
     for signal in signals {
-        let own = key(signal);
+        let own = signal.name.rsplit('.').next().unwrap_or_default();
         match groups.iter_mut().find(|(known, _)| *known == own) {
             Some((_, group)) => group.push(signal),
             None => groups.push((own, vec![signal])),
@@ -369,4 +355,28 @@ fn message(error: &Value) -> String {
 /// Without the round-off of a sum of steps.
 fn rounded(time: f64) -> f64 {
     format!("{time:.6e}").parse().unwrap_or(time)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_put_signals_into_plots_as_pictures_do_and_tell_the_tolerance() {
+        let signal = |name: &str, size: f64| Signal {
+            name: name.into(),
+            points: (0..100).map(|k| (0.1 * f64::from(k), size * (0.3 * f64::from(k)).sin())).collect(),
+            ..Signal::default()
+        };
+        let outputs = vec![signal("wheel.force", 1.5e4), signal("wheel.position", 0.1)];
+        let metadata = [(STEP.to_owned(), "tolerance 3e-4 (defect)".to_owned())].into();
+        let signals = Signals { outputs, metadata, ..Signals::default() };
+        let outcome = serde_json::json!({ "step": 1.4291e-3, "method": "foh" });
+        let page =
+            RunPage { system: None, outcome: &outcome, signals: &signals, reference: None, live: None };
+        let html = page.page().to_html();
+        assert!(html.contains("method foh, tolerance 3e-4 (defect)") && !html.contains("macro step 1"));
+        // Each has a plot of its own, which is named after it.
+        assert!(html.contains("<figcaption>wheel.force <") && html.contains("<figcaption>wheel.position <"));
+    }
 }

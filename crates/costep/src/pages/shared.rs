@@ -22,10 +22,10 @@ pub(super) fn system_section(system: Option<&System>) -> Section {
     let in_loop: Vec<_> =
         loops.iter().map(|parts| parts.iter().map(name).collect::<Vec<_>>().join(", ")).collect();
     let words = format!(
-        "{} parts, {} connections, {} power bonds, {}.",
-        model.parts.len(),
-        model.connections.len(),
-        project.power_bonds().len(),
+        "{}, {}, {}, {}.",
+        counted(model.parts.len(), "part"),
+        counted(model.connections.len(), "connection"),
+        counted(project.power_bonds().len(), "power bond"),
         match &in_loop[..] {
             [] => "no loop".into(),
             [one] => format!("one loop of {one}"),
@@ -45,6 +45,11 @@ pub(super) fn system_section(system: Option<&System>) -> Section {
         false => section.diagram(diagram, words),
     }
     .table(table)
+}
+
+/// `1 part`, `2 parts`.
+fn counted(count: usize, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Where the wall time went.

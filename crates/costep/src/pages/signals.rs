@@ -5,12 +5,13 @@ use std::path::Path;
 
 use costep_core::{Error, Result, Variation};
 use costep_report::page::thinned_points;
+use costep_report::{SignalTraits, switches};
 use costep_results::{Column, Curves, each_row};
 
 use crate::between::SAMPLES;
 use crate::folder::RECORDING;
 use crate::names::Names;
-use crate::recorder::{OUTPUTS, recorded_outputs};
+use crate::recorder::{DISCRETE, OUTPUTS, recorded_outputs};
 use crate::results::Results;
 use crate::system::System;
 
@@ -32,6 +33,13 @@ pub struct Signal {
     pub points: Vec<(f64, f64)>,
     /// Whether it has nothing between two values.
     pub is_stepwise: bool,
+}
+
+impl Signal {
+    /// What says which signals share a plot with it.
+    pub(super) fn traits(&self) -> SignalTraits<'_> {
+        SignalTraits::new(&self.name, &self.unit, self.is_stepwise, &self.points)
+    }
 }
 
 /// How far an input was from what it is connected to.
@@ -85,7 +93,9 @@ impl Signals {
             |_| true,
         )?;
         let summary = curves.summary();
-        let stepwise = system.map_or_else(HashSet::new, stepwise_outputs);
+        let mut stepwise = system.map_or_else(HashSet::new, stepwise_outputs);
+        let declared = summary.metadata().get(DISCRETE).map_or("", String::as_str);
+        stepwise.extend(declared.lines().map(String::from));
         let signal = |name: &String| {
             let unit = summary.columns().iter().find(|column| column.name == *name);
             Signal {
@@ -179,10 +189,12 @@ impl Signals {
     }
 }
 
-/// Adds what the parts have told of the time between the rows. A page without it is right as well.
+/// Adds what the parts have told of the time between the rows. A page without it is right as well: then what switches
+/// between a few values is taken for a relay.
 fn with_samples(mut outputs: Vec<Signal>, recording: &Path) -> Vec<Signal> {
     let samples = recording.with_file_name(SAMPLES);
     if recording.file_name().is_none_or(|name| name != RECORDING) || !samples.exists() {
+        outputs.iter_mut().for_each(|signal| signal.is_stepwise |= switches(&signal.points));
         return outputs;
     }
     let smooth: Vec<String> =

@@ -251,14 +251,15 @@
     choose();
   }));
 
-  // A run that goes on.
+  // A run that goes on. What has grown may need a plot of its own: then the page is another one.
+  const curves = (plots) => JSON.stringify(plots.map((plot) => [plot.id, plot.traces.map((trace) => trace.name)]));
   const news = async () => {
     try {
       const answer = await (await fetch(data.live)).json();
       if (answer.over) return location.reload();
       document.getElementById("status").textContent = answer.status;
-      const known = new Set(data.plots.map((plot) => plot.id));
-      data = { ...data, places: answer.data.places, plots: answer.data.plots.filter((plot) => known.has(plot.id)) };
+      if (curves(answer.data.plots) !== curves(data.plots)) return location.reload();
+      data = { ...data, places: answer.data.places, plots: answer.data.plots };
       drawAll();
       setTimeout(news, NEWS_EVERY);
     } catch (error) {

@@ -167,7 +167,7 @@ impl Reader {
         let kind = algorithm.get("type").and_then(Json::as_str).unwrap_or("fixed-step");
         if kind != "fixed-step" {
             let message = format!(
-                "the algorithm `{}` has no counterpart: without a tolerance all steps are of equal length",
+                "the algorithm `{}` is not taken over: steps are of equal length unless a tolerance is given",
                 short(kind)
             );
             self.builder.warning(0, message);

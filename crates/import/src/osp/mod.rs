@@ -101,7 +101,7 @@ impl Reader {
         let Some(node) = root.child("Algorithm") else { return };
         if !node.content().eq_ignore_ascii_case("fixedStep") {
             let message = format!(
-                "the algorithm `{}` has no counterpart: without a tolerance all steps are of equal length, and the coupling method is that of `--method`",
+                "the algorithm `{}` is not taken over: steps are of equal length unless a tolerance is given, and the coupling method is that of `--method`",
                 short(node.content())
             );
             self.builder.warning(node.line(), message);

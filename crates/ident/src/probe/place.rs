@@ -6,6 +6,9 @@
 //! ```
 //!
 //! Least squares for x and b: b, what the model does not know, stays what it was unless the outputs tell otherwise.
+//!
+//! Where there are more states than outputs, some of b tells nothing: x + v and b - A v with C v = 0 give the same outputs for ever.
+//! Of all such pairs that with the least b is taken, or else what once got there would stay: a mode that never decays.
 
 use costep_core::{InputPolynomials, LocalModel, Result, StateReader, StateWriter, Subsystem};
 use costep_linalg::{Exponential, Matrix, PseudoInverse};
@@ -16,6 +19,8 @@ use super::trial::{self, Clock};
 const PRIOR: f64 = 1e-5;
 /// Singular values below this share count as zero.
 const CUT: f64 = 1e-11;
+/// The same for what outputs show of states.
+const UNSEEN: f64 = 1e-9;
 
 /// Finds the state of one subsystem.
 #[derive(Clone, Debug)]
@@ -31,10 +36,13 @@ pub(super) struct Finder {
     /// Of u - u0, to the data.
     forced: Matrix,
     prior: f64,
+    /// From b to what leaves (x, b) without the part of b that tells nothing.
+    redundant: Matrix,
     held: InputPolynomials,
     seen: Vec<f64>,
     data: Vec<f64>,
     found: Vec<f64>,
+    room: Vec<f64>,
 }
 
 impl Finder {
@@ -71,14 +79,16 @@ impl Finder {
             u: u.to_vec(),
             y: y.to_vec(),
             offset: vec![0.0; o],
-            units,
             inverse,
             forced,
             prior,
+            redundant: redundant(model, &units, clock.step),
+            units,
             held: InputPolynomials::new(m, 0),
             seen: vec![0.0; rows],
             data: vec![0.0; rows + o],
             found: vec![0.0; 2 * o],
+            room: vec![0.0; o],
         })
     }
 
@@ -108,6 +118,8 @@ impl Finder {
         }
         self.found.fill(0.0);
         self.inverse.multiply_add(&self.data, &mut self.found);
+        self.room.copy_from_slice(&self.found[o..]);
+        self.redundant.multiply_add(&self.room, &mut self.found);
         // A trial that diverges says nothing: the last state stays.
         if self.found.iter().all(|value| value.is_finite()) {
             model.x.copy_from_slice(&self.found[..o]);
@@ -178,6 +190,41 @@ pub(super) fn discrete(model: &LocalModel, spacing: f64) -> Option<Discrete> {
         block
     };
     Some(Discrete { a: block(0, o), b: block(o, m), forcing: block(o + m, o) })
+}
+
+/// From b per macro step to changes of (x, b): with P = I - C^+ C and W = A P, x + P W^+ b and b - W W^+ b.
+fn redundant(model: &LocalModel, units: &[f64], step: f64) -> Matrix {
+    let (o, n) = (model.states, model.outputs);
+    let mut whole = Matrix::zeros(2 * o, o);
+    if o == 0 {
+        return whole;
+    }
+    let (mut c, mut c_inverse) = (Matrix::from_rows(n, o, &model.c), Matrix::zeros(o, n));
+    for (i, unit) in units.iter().enumerate() {
+        c.row_mut(i).iter_mut().for_each(|entry| *entry /= unit);
+    }
+    if PseudoInverse::new(n, o).compute(&c, UNSEEN, &mut c_inverse) == o {
+        return whole;
+    }
+    let product = |a: &Matrix, b: &Matrix| {
+        let mut product = Matrix::zeros(a.rows(), b.columns());
+        product.set_product(a, b);
+        product
+    };
+    let mut unseen = product(&c_inverse, &c);
+    unseen.scale(-1.0);
+    (0..o).for_each(|k| unseen[(k, k)] += 1.0);
+    let w = product(&Matrix::from_rows(o, o, &model.a), &unseen);
+    let mut w_inverse = Matrix::zeros(o, o);
+    PseudoInverse::new(o, o).compute(&w, UNSEEN, &mut w_inverse);
+    let (moved, left) = (product(&unseen, &w_inverse), product(&w, &w_inverse));
+    for k in 0..o {
+        for l in 0..o {
+            whole[(k, l)] = moved[(k, l)] / step;
+            whole[(o + k, l)] = -left[(k, l)];
+        }
+    }
+    whole
 }
 
 /// What a state of size 1 does to each output, so that outputs in other units weigh the same.

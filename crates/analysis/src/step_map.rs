@@ -189,6 +189,10 @@ impl<'a> Neighbours<'a> {
         let mut moved = self.base.clone();
         moved.set_number(i, own + width);
         let step = moved.number(i) - own;
+        // What has not moved in any bit has not moved, whether it is a number or not.
+        let apart = |ahead: f64, behind: f64| {
+            if ahead.to_bits() == behind.to_bits() { 0.0 } else { ahead - behind }
+        };
         let mut column = self.stepped(&moved)?;
         if central {
             moved.set_number(i, own - width);
@@ -196,9 +200,9 @@ impl<'a> Neighbours<'a> {
             column
                 .iter_mut()
                 .zip(span)
-                .for_each(|(ahead, behind)| *ahead = (*ahead - behind) / (step + back));
+                .for_each(|(ahead, behind)| *ahead = apart(*ahead, behind) / (step + back));
         } else {
-            column.iter_mut().zip(&self.image).for_each(|(ahead, own)| *ahead = (*ahead - own) / step);
+            column.iter_mut().zip(&self.image).for_each(|(ahead, own)| *ahead = apart(*ahead, *own) / step);
         }
         if column.iter().all(|value| value.is_finite()) {
             Ok(column)

@@ -303,7 +303,7 @@ fn plan_page(sandbox: &Sandbox, browser: &mut Browser) {
 /// The border is drawn, every method has a curve that its switch hides, and circles are round.
 fn stability_page(sandbox: &Sandbox, browser: &mut Browser) {
     sandbox
-        .run("stability dual-mass --method zoh --steps 1ms,4ms --methods foh,identified --report radius.html")
+        .run("stability dual-mass --method zoh --steps 1ms,4ms --methods foh,prestep:source=rls --report radius.html")
         .exits(0);
     browser.open(&url(&sandbox.path("radius.html")));
     assert_eq!(browser.complaints, Vec::<String>::new());

@@ -81,7 +81,6 @@ fn a_coupling_that_grows_is_not_shown_to_be_stable() {
 fn what_has_no_exponents_says_why() {
     let sandbox = Sandbox::new();
     for (line, code, says) in [
-        ("--method identified".into(), "E0711", "no linear map"),
         ("--bohl --method zoh".into(), "E0304", "not for `zoh`"),
         ("--bohl --method prestep".into(), "E0304", "not identified during the run"),
         ("--bohl --method predictive:source=probe".into(), "E0304", "not identified during the run"),
@@ -166,4 +165,25 @@ fn black_boxes_are_judged_by_models_of_a_run() {
             assert!((exact - radius).abs() < 1e-9 * exact, "{method} at {}: {exact} {radius}", a["step"]);
         }
     }
+}
+
+/// What black boxes are coupled by when nothing is said learns during the run: with what it has learnt of the FMUs themselves it
+/// treats perturbations as it does over the equations inside them.
+#[test]
+fn methods_that_learn_are_judged_by_what_they_have_learnt() {
+    let sandbox = Sandbox::new();
+    sandbox.run("export-fmu dual-mass --black-box --out fmus").exits(0);
+    sandbox.run("new pair fmus/s1.fmu fmus/s2.fmu").exits(0);
+    let line = "--steps 0.5ms,2ms --json";
+    let native = sandbox.run(&format!("stability dual-mass --method identified {line}")).exits(0).json();
+    let found = sandbox.run(&format!("stability pair --step 1ms --method auto {line}")).exits(0).json();
+    assert_eq!(found["rests_on"], "models identified from a run", "{found}");
+    for (a, b) in native["steps"].as_array().unwrap().iter().zip(found["steps"].as_array().unwrap()) {
+        let (exact, radius) = (a["radius"].as_f64().unwrap(), b["radius"].as_f64().unwrap());
+        assert!((exact - radius).abs() < 1e-5, "{exact} {radius}");
+        assert_eq!((&a["learnt"]["in_parts"], &b["learnt"]["in_parts"]), (&false.into(), &false.into()));
+        assert!((b["learnt"]["until"].as_f64().unwrap() - 0.1).abs() < 1e-9, "{b}");
+    }
+    let text = sandbox.run("stability dual-mass --method identified --steps 2ms").exits(0).stdout;
+    assert!(text.contains("has learnt by t = 100 ms of a run") && text.contains("are not judged"), "{text}");
 }

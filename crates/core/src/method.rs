@@ -300,6 +300,12 @@ pub trait CouplingMethod: Send {
         None
     }
 
+    /// From now on what it has learnt stays as it is, and nothing reacts to what signals do but by that: a step is an affine
+    /// function of the past then, as stability is judged. False if it learns nothing itself: then nothing changes.
+    fn stop_learning(&mut self) -> bool {
+        false
+    }
+
     /// Writes its memory to a checkpoint.
     fn save(&self, _out: &mut StateWriter) {}
 

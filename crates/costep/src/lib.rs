@@ -107,7 +107,7 @@ pub use shell::shell_word;
 pub use simulation::{Simulation, Snapshot, StepObserver};
 pub use solution::Solution;
 pub use stability::{
-    BohlStudy, Foundation, LargestStep, LeadingMode, ModeSignal, OpenLoop, PhaseMargin, RadiusCurve,
+    BohlStudy, Foundation, LargestStep, LeadingMode, Learnt, ModeSignal, OpenLoop, PhaseMargin, RadiusCurve,
     Spectrum, StabilityPoint, StabilityQuestion, StabilityStudy, StepStability, StudyProgress,
 };
 pub use step::Step;

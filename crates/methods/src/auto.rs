@@ -178,6 +178,10 @@ impl CouplingMethod for Auto {
         self.picked.learnt_model(subsystem)
     }
 
+    fn stop_learning(&mut self) -> bool {
+        self.picked.stop_learning()
+    }
+
     fn save(&self, out: &mut StateWriter) {
         self.picked.save(out);
     }

@@ -219,6 +219,10 @@ impl CouplingMethod for EnergyCorrected {
         self.method.learnt_model(subsystem)
     }
 
+    fn stop_learning(&mut self) -> bool {
+        self.method.stop_learning()
+    }
+
     fn save(&self, out: &mut StateWriter) {
         self.method.save(out);
         for CorrectedBond { owed, new, sizes: [there, back], greatest, .. } in &self.bonds {

@@ -66,7 +66,7 @@ struct Found<'a> {
 impl Found<'_> {
     fn tell(&self) -> Result<()> {
         let project = self.system.project();
-        say!("{}: {}, {}\n", project.name, self.study.method, self.study.steps[0].rests_on.meaning())?;
+        say!("{}: {}, {}\n", project.name, self.study.method, self.study.steps[0].basis())?;
         let row = |of: &StepStability| {
             let mode = of.mode.as_ref();
             vec![

@@ -79,7 +79,7 @@ impl StabilityPage<'_> {
             self.study.method,
             time(judged.step),
             judged.radius,
-            judged.rests_on.meaning()
+            judged.basis()
         );
         match judged.is_stable() {
             true => (Tone::Good, "stable".into(), sentence),

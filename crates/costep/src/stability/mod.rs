@@ -7,6 +7,7 @@
 mod bohl;
 mod foundation;
 mod identified;
+mod learnt;
 mod margin;
 mod models;
 mod parts;
@@ -18,7 +19,7 @@ use costep_analysis::StepMap;
 use costep_core::{
     AfterStep, Capabilities, Code, Description, Error, Experiment, Learning, LocalModel, ModelKind, Result,
 };
-use costep_engine::{Bounds, Engine, Rate, Threads};
+use costep_engine::{Engine, Rate};
 use costep_integrate::Solver;
 use costep_linalg::{Complex, eigenvalues, eigenvector};
 use costep_methods::{MethodSpec, monolithic};
@@ -27,10 +28,12 @@ use costep_project::Project;
 use crate::assemble::{self, Steps};
 use crate::names::Names;
 use crate::system::System;
+use parts::Plant;
 
 pub use bohl::BohlStudy;
 pub use foundation::Foundation;
 pub(crate) use identified::IdentifiedModels;
+pub use learnt::Learnt;
 pub use margin::{OpenLoop, PhaseMargin};
 pub use models::Spectrum;
 pub use study::{LargestStep, RadiusCurve, StabilityQuestion, StabilityStudy, StudyProgress};
@@ -81,6 +84,8 @@ pub struct StepStability {
     pub mode: Option<LeadingMode>,
     /// What this rests on.
     pub rests_on: Foundation,
+    /// Where the method has learnt what it knows, if it learns.
+    pub learnt: Option<Learnt>,
     /// The time of the run at which the step was linearised.
     pub at: f64,
 }
@@ -89,6 +94,12 @@ impl StepStability {
     /// Whether all perturbations stay bounded, up to round-off.
     pub fn is_stable(&self) -> bool {
         self.radius <= 1.0 + self.uncertainty.max(1e-9)
+    }
+
+    /// What it rests on and what that leaves out, in a sentence without its end.
+    pub fn basis(&self) -> String {
+        let learnt = self.learnt.map_or_else(String::new, |learnt| format!("; {}", learnt.text()));
+        format!("{}{learnt}", self.rests_on.meaning())
     }
 }
 
@@ -118,8 +129,9 @@ pub struct ModeSignal {
 
 impl System {
     /// How one macro step of this system with a method and a step treats small perturbations: its spectral radius, the
-    /// mode that grows, and what that rests on. The method is that of the default group. Methods that learn during the run
-    /// are refused: their map is another one at every step.
+    /// mode that grows, and what that rests on. The method is that of the default group. `identified` learns in a run first, and is judged
+    /// with what it knows then; other methods with models that are learnt during the run are refused: their map is another one at every
+    /// step ([`System::bohl_study`]).
     ///
     /// ```
     /// let system = costep::System::open("dual-mass")?;
@@ -231,28 +243,23 @@ fn judge(
             "it learns during the run, so its map is another one at every step",
         ));
     }
-    let mut project = Project::clone(&system.project);
+    let plant = Plant::of(system, point)?;
+    let (rests_on, before) = (plant.foundation(), plant.steps_before(&system.project, point));
     // Residuals and tolerances are relative to nominal values: then perturbations have to be of these sizes.
     let request = point.method.build().request();
     let compares = request.after_step == AfterStep::Judge
         || request.inputs.has_environment()
-        || project.model.solver.tolerance().is_some();
-    let mut before = steps_before(&project, point.at, point.step).max(BEFORE);
-    let mut rests_on = Foundation::Steps;
-    if point.by_models || !parts::are_native(&project) {
-        let (models, foundation) = models::local_models(system, point.step, (point.at, before))?;
-        parts::as_models(&mut project, &models, compares)?;
-        (rests_on, before) = (foundation, BEFORE);
-    } else if parts::are_linear(&project) {
-        parts::near_rest(&mut project, compares);
-        before = BEFORE;
+        || system.project.model.solver.tolerance().is_some();
+    let period = period(&system.project.rates);
+    let mut engine = engine_of(&plant.project(system, compares)?, point, (before, period))?;
+    let mut learnt = None;
+    if engine.stop_learning() {
+        // What it knows is relative to where it has learnt it.
+        engine = engine_of(&plant.project(system, true)?, point, (before, period))?;
+        engine.stop_learning();
+        learnt = Some(learnt::teach(system, point, &mut engine, progress)?);
     }
-    // What grows is meant to be seen growing.
-    let outputs = project.model.layout().outputs();
-    project.bounds = (0..outputs).map(|i| (i, Bounds { min: f64::MIN, max: f64::MAX })).collect();
-    project.threads = Threads::Fixed(1);
-    let period = period(&project.rates);
-    let mut engine = engine_at(&project, point, (before, period), progress)?;
+    go_to(&mut engine, before, progress)?;
     let map = StepMap::of(&mut engine, period, progress)?;
     let noise = map.noise.max(map.uncertainty / map.radius().max(1.0));
     if noise > NOT_LINEAR {
@@ -273,30 +280,28 @@ fn judge(
         factors: map.factors(),
         mode,
         rests_on,
+        learnt,
         at: engine.time(),
     })
 }
 
-/// An engine at the point, with steps left for the linearisation.
-fn engine_at(
-    project: &Project,
-    point: &StabilityPoint<'_>,
-    (before, period): (u64, u32),
-    progress: &mut dyn FnMut(f64) -> Result<()>,
-) -> Result<Engine> {
+/// An engine at the start, with steps for the linearisation behind those before the point.
+fn engine_of(project: &Project, point: &StabilityPoint<'_>, (before, period): (u64, u32)) -> Result<Engine> {
     let (start, step) = (project.model.experiment.start, point.step);
     let last = before + AROUND * u64::from(period);
     // No run, so its end does not matter: there are only equal steps.
     let experiment = Experiment { start, stop: start + last as f64 * step, step }.with_equal_steps();
-    let mut engine =
-        assemble::engine_over(project, point.method, (experiment, Steps::Equal), false, |models| models)?;
-    for k in 0..before {
+    assemble::engine_over(project, point.method, (experiment, Steps::Equal), false, |models| models)
+}
+
+fn go_to(engine: &mut Engine, point: u64, progress: &mut dyn FnMut(f64) -> Result<()>) -> Result<()> {
+    for k in 0..point {
         engine.step()?;
         if k % 64 == 0 {
             progress(0.0)?;
         }
     }
-    Ok(engine)
+    Ok(())
 }
 
 /// Names and nominal values of all outputs.
@@ -354,6 +359,7 @@ fn judge_whole(system: &System, point: &StabilityPoint<'_>) -> Result<StepStabil
         factors,
         mode,
         rests_on,
+        learnt: None,
         at: project.model.experiment.start + before as f64 * point.step,
     })
 }
@@ -378,11 +384,10 @@ fn steps_before(project: &Project, at: Option<f64>, step: f64) -> u64 {
     at.map_or(BEFORE, after)
 }
 
-/// Whether a method learns during the run.
+/// Whether the models of a method are learnt during the run.
 fn learns(method: &MethodSpec) -> bool {
     let offer = method.models.offer();
-    let learns = offer.kind == ModelKind::Discrete && offer.learning != Learning::Earlier;
-    method.entry.id == "identified" || (learns && method.uses_models())
+    offer.kind == ModelKind::Discrete && offer.learning != Learning::Earlier && method.uses_models()
 }
 
 /// A mode by its outputs, for people.

@@ -1,9 +1,14 @@
 //! Parts as stability is judged by: near rest where they are linear, or as their models.
 
 use costep_core::{Capabilities, Description, LocalModel, MicroSampling, Restricted, Result, Subsystem};
+use costep_engine::{Bounds, Threads};
 use costep_integrate::{Integrated, Ode, Solver};
 use costep_project::Project;
 use costep_system::{Component, StartedAt, Variation};
+
+use super::models::local_models;
+use super::{BEFORE, Foundation, StabilityPoint, steps_before};
+use crate::system::System;
 
 /// Perturbations as small as this are within all bounds that methods set themselves by the sizes of signals, however
 /// fast they grow meanwhile.
@@ -14,19 +19,67 @@ fn rough(i: usize) -> f64 {
     ((i + 1) as f64 * 0.618_034).fract() - 0.4
 }
 
+/// What is stepped in place of the parts.
+pub(super) enum Plant {
+    /// They themselves.
+    Parts,
+    /// They themselves, linear as they are, near rest.
+    PartsNearRest,
+    /// Models of them.
+    Models(Vec<LocalModel>, Foundation),
+}
+
+impl Plant {
+    pub(super) fn of(system: &System, point: &StabilityPoint<'_>) -> Result<Self> {
+        let project = &*system.project;
+        if point.by_models || !are_native(project) {
+            let before = steps_before(project, point.at, point.step).max(BEFORE);
+            let (models, foundation) = local_models(system, point.step, (point.at, before))?;
+            return Ok(Self::Models(models, foundation));
+        }
+        Ok(if are_linear(project) { Self::PartsNearRest } else { Self::Parts })
+    }
+
+    pub(super) fn foundation(&self) -> Foundation {
+        if let Self::Models(_, foundation) = self { *foundation } else { Foundation::Steps }
+    }
+
+    /// Macro steps before the one that is linearised: what is linear is so everywhere.
+    pub(super) fn steps_before(&self, project: &Project, point: &StabilityPoint<'_>) -> u64 {
+        match self {
+            Self::Parts => steps_before(project, point.at, point.step).max(BEFORE),
+            Self::PartsNearRest | Self::Models(..) => BEFORE,
+        }
+    }
+
+    /// The project with it, on one thread and without bounds: what grows is meant to be seen growing.
+    pub(super) fn project(&self, system: &System, compares: bool) -> Result<Project> {
+        let mut project = Project::clone(&system.project);
+        match self {
+            Self::Parts => {}
+            Self::PartsNearRest => near_rest(&mut project, compares),
+            Self::Models(models, _) => as_models(&mut project, models, compares)?,
+        }
+        let outputs = project.model.layout().outputs();
+        project.bounds = (0..outputs).map(|i| (i, Bounds { min: f64::MIN, max: f64::MAX })).collect();
+        project.threads = Threads::Fixed(1);
+        Ok(project)
+    }
+}
+
 /// Whether all parts are native and linear.
-pub(super) fn are_linear(project: &Project) -> bool {
+fn are_linear(project: &Project) -> bool {
     project.model.parts.iter().all(|part| part.ode().is_some_and(|ode| ode.is_linear()))
 }
 
 /// Whether all parts are native.
-pub(super) fn are_native(project: &Project) -> bool {
+fn are_native(project: &Project) -> bool {
     project.model.parts.iter().all(|part| part.ode().is_some())
 }
 
 /// The same with linear parts near rest. Methods that compare residuals with the sizes of signals get perturbations of
 /// these sizes.
-pub(super) fn near_rest(project: &mut Project, compares: bool) {
+fn near_rest(project: &mut Project, compares: bool) {
     let amplitude = if compares { 1.0 } else { SMALL };
     for part in &mut project.model.parts {
         let Some(ode) = part.ode() else { continue };
@@ -43,7 +96,7 @@ pub(super) fn near_rest(project: &mut Project, compares: bool) {
 
 /// The same project with a linear model in place of every part, exactly integrated and near rest. They offer what the
 /// parts themselves do.
-pub(super) fn as_models(project: &mut Project, models: &[LocalModel], compares: bool) -> Result<()> {
+fn as_models(project: &mut Project, models: &[LocalModel], compares: bool) -> Result<()> {
     as_models_with(project, models, (compares, false), &|_, _| {})
 }
 

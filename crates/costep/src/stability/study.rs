@@ -316,6 +316,9 @@ fn step_to_json(of: &StepStability) -> Value {
         "stable": of.is_stable(),
         "states": of.states,
         "at": of.at,
+        "learnt": of.learnt.map(|learnt| {
+            json!({ "steps": learnt.steps, "until": learnt.until, "in_parts": learnt.in_parts })
+        }),
         "factors": of.factors.iter().map(complex).collect::<Vec<_>>(),
         "mode": mode,
     })

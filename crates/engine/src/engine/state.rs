@@ -91,6 +91,24 @@ impl Engine {
         self.observe_models()
     }
 
+    /// What methods have learnt stays as it is from now on (`CouplingMethod::stop_learning`).
+    /// False if none of them learns.
+    pub fn stop_learning(&mut self) -> bool {
+        let learning = self.groups.iter_mut().filter_map(|group| group.method.stop_learning().then_some(()));
+        learning.count() > 0
+    }
+
+    /// Gives the methods the memory of those of another engine with the same parts, methods and steps: what they have learnt there
+    /// they know here. An error if they do not fit.
+    pub fn learn_from(&mut self, other: &Self) -> Result<()> {
+        let mut out = StateWriter::default();
+        other.groups.iter().for_each(|group| group.method.save(&mut out));
+        let bytes = out.into_bytes();
+        let mut from = StateReader::new(&bytes);
+        self.groups.iter_mut().try_for_each(|group| group.method.load(&mut from))?;
+        from.finish()
+    }
+
     /// The whole state as bytes.
     pub fn save(&self) -> Result<Vec<u8>> {
         let mut out = StateWriter::default();

@@ -29,6 +29,7 @@ mod checkpoint;
 mod columns;
 mod direct;
 mod excitation;
+mod frozen;
 mod ladder;
 mod outside;
 mod phases;
@@ -405,6 +406,11 @@ impl CouplingMethod for Identified {
                 InputForm::Hold,
             )),
         }
+    }
+
+    fn stop_learning(&mut self) -> bool {
+        self.course.is_frozen = true;
+        true
     }
 
     fn save(&self, out: &mut StateWriter) {

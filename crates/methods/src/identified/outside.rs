@@ -8,6 +8,7 @@
 
 use costep_core::{External, InputSet, Result, Signals, StateReader, StateWriter, SystemView};
 
+use crate::shared::law::Form;
 use crate::shared::legendre;
 
 /// Pieces between jumps that are looked at one by one.
@@ -84,6 +85,11 @@ impl Outside {
     /// What held inputs get over the step.
     pub(super) fn held(&self) -> &[f64] {
         &self.held
+    }
+
+    /// What inputs of this form get by its end.
+    pub(super) fn over_step(&self, form: Form) -> &[f64] {
+        if form == Form::Hold { &self.held } else { &self.end }
     }
 
     /// Whether r is and stays what it is now.

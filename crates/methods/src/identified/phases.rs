@@ -39,6 +39,8 @@ pub(super) struct Course {
     pub(super) alarms: u64,
     /// How often the run has come back from large steps to small ones.
     pub(super) returns: u64,
+    /// Whether what was learnt stays as it is (`frozen.rs`).
+    pub(super) is_frozen: bool,
 }
 
 impl Course {
@@ -53,6 +55,7 @@ impl Course {
             alarmed: false,
             alarms: 0,
             returns: 0,
+            is_frozen: false,
         }
     }
 
@@ -186,7 +189,7 @@ impl Identified {
 
     /// From small-step to large-step models. The last points were reached under inputs that lasted the whole step: they
     /// stay.
-    fn enlarge(&mut self) -> LearningPhase {
+    pub(super) fn enlarge(&mut self) -> LearningPhase {
         self.teach();
         LearningPhase::Large
     }

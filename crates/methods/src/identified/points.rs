@@ -21,6 +21,9 @@ impl Identified {
             self.take_feedthrough(signals);
         }
         signals.inputs.evaluate(self.clock.last_length, &mut self.u_last);
+        if self.course.is_frozen {
+            return self.go_on_frozen(step, signals);
+        }
         let (is_first, at_macro_step) = (self.clock.macro_step == 0, self.clock.macro_step != step.k + 1);
         self.observe(at_macro_step, signals);
         if at_macro_step {
@@ -125,6 +128,9 @@ impl Identified {
         };
         let parts = &self.parts;
         self.law.solve(self.settings.form, &self.inputs, &start, |i| &parts[i].affine, &mut self.u);
+        if self.course.is_frozen {
+            return self.hold_switched(signals);
+        }
         let guard =
             if self.course.phase == LearningPhase::Small { &self.fine_guard } else { &self.coarse_guard };
         let limits = self.settings.tuning.limits;
@@ -133,8 +139,7 @@ impl Identified {
         if self.course.phase == LearningPhase::Small && self.settings.form == Form::Hold {
             self.excitation.shake(signals.coupled, &mut self.u);
         }
-        let over_step =
-            if self.settings.form == Form::Hold { self.outside.held() } else { self.outside.ends().1 };
+        let over_step = self.outside.over_step(self.settings.form);
         let outside = |j: usize| over_step[j];
         self.ranges.keep(outside, &mut self.u);
         if self.settings.form == Form::Hold {

@@ -166,6 +166,22 @@ impl Ranges {
         }
     }
 
+    /// The same for switches alone, which stay as they are; where others are now is noted.
+    pub(super) fn hold_switched(
+        &mut self,
+        outside: impl Fn(usize) -> f64,
+        (coupled, external): (&[f64], &[f64]),
+        u: &mut [f64],
+    ) {
+        for (j, range) in &mut self.ranges {
+            if range.is_switch() {
+                u[*j] = range.last + outside(*j);
+            } else {
+                range.last = coupled[*j] - external[*j];
+            }
+        }
+    }
+
     /// Moves held inputs of subsystems that decide from where they look, so many halves of a step ahead, to the middle of the next step, without what
     /// comes from outside.
     pub(super) fn ask_ahead(&self, outside: impl Fn(usize) -> f64, halves: &[f64], u: &mut [f64]) {

@@ -11,6 +11,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use costep_benches::cpu_time;
 use costep_fmu_export::{Options, export};
 
 const ROUNDS: usize = 25;
@@ -70,15 +71,6 @@ fn write_project(folder: &Path) -> PathBuf {
     path
 }
 
-/// CPU time in seconds of all processes that this one has started and that have ended.
-fn cpu_of_children() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").expect("Linux");
-    let (_, fields) = stat.rsplit_once(") ").expect("a name in parentheses");
-    // The third field is the first one after the name; 16 and 17 are hundredths of seconds of children.
-    let ticks = fields.split(' ').skip(13).take(2).map(|field| field.parse::<f64>().expect("a number"));
-    ticks.sum::<f64>() / 100.0
-}
-
 /// Computing and time of a run, in s; its start and its end count for the computing alone.
 fn run(program: &Path, project: &Path, (first, second): (&str, &str), steps: usize, cores: Cores) -> Cost {
     let mut command = match cores {
@@ -92,9 +84,9 @@ fn run(program: &Path, project: &Path, (first, second): (&str, &str), steps: usi
     command.arg("run").arg(project).args(["--set", &format!("fmu.s1.isolation={first}")]);
     command.args(["--set", &format!("fmu.s2.isolation={second}"), "--t-end", &format!("{}us", 10 * steps)]);
     command.args(["--no-record", "--no-verify", "--threads", "1", "--reference", "none", "--json"]);
-    let before = cpu_of_children();
+    let before = cpu_time::of_children();
     let output = command.stdin(Stdio::null()).output().expect("the program starts");
-    let computing = cpu_of_children() - before;
+    let computing = cpu_time::of_children() - before;
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(json["macro_steps"], steps);

@@ -2,6 +2,7 @@
 //! `identified` is measured on; the corpus that verdicts are measured on; controlled steps; and advice beside a grid.
 
 pub mod advise;
+pub mod cpu_time;
 pub mod identified_cases;
 pub mod step_control;
 pub mod trust;

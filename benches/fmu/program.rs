@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use costep_benches::cpu_time;
+
 use crate::fmus::{Kind, Subject};
 use crate::{STEP, load, ring};
 
@@ -50,22 +52,12 @@ pub(crate) fn step_ring(file: &Path, n: usize, steps: usize) {
     (0..steps).for_each(|_| engine.step().expect("lags do not fail"));
 }
 
-/// CPU time in seconds of all processes that this one has started and that have ended.
-fn cpu_of_children() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").expect("Linux");
-    let (_, fields) = stat.rsplit_once(") ").expect("a name in parentheses");
-    // The third field is the first one after the name; 16 and 17 are hundredths of seconds of children in user mode and
-    // in the kernel.
-    let ticks = fields.split(' ').skip(13).take(2).map(|field| field.parse::<f64>().expect("a number"));
-    ticks.sum::<f64>() / 100.0
-}
-
 /// CPU time of a command in seconds, with that of the processes it starts itself.
 fn cpu_of(command: &mut Command) -> f64 {
-    let before = cpu_of_children();
+    let before = cpu_time::of_children();
     let output = command.stdin(Stdio::null()).output().expect("the program starts");
     assert!(output.status.success(), "{command:?}: {output:?}");
-    cpu_of_children() - before
+    cpu_time::of_children() - before
 }
 
 fn cpu_of_run(program: &Path, project: &Path, steps: usize) -> f64 {

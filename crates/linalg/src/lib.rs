@@ -27,7 +27,7 @@ pub use lu::Lu;
 pub use matrix::Matrix;
 pub use pseudo_inverse::PseudoInverse;
 pub use root::{RootFinder, RootOutcome, RootProblem};
-pub use spectral_radius::spectral_radius;
+pub use spectral_radius::{SpectralRadius, spectral_radius};
 pub use svd::Svd;
 pub use triangle::Triangle;
 pub use variable_order::variable_order_exponential;

@@ -9,7 +9,7 @@
 //! does not depend on how they are numbered.
 
 use costep_core::{Code, Error, Layout, LocalModel, Result, StepContext, SystemView};
-use costep_linalg::{ClosedLoop as Coupled, StackPlace};
+use costep_linalg::{ClosedLoop as Coupled, Matrix, StackPlace};
 
 use super::subsystem::SubsystemPredictor;
 use crate::shared::response::{Response, ResponseWorkspace};
@@ -79,18 +79,20 @@ impl ClosedLoop {
         Ok(())
     }
 
+    /// New maps. Where all subsystems take explicit Euler steps of one length, so does the whole; zero for a continuous response.
     pub(super) fn update(
         &mut self,
         parts: &[SubsystemPredictor],
         layout: &Layout,
         (step, width): (&StepContext, usize),
+        euler_step: f64,
     ) -> Result<()> {
         let states: usize = parts.iter().map(|part| part.x.len()).sum();
         if self.places.len() != parts.len() || self.x.len() != states {
             self.take_room(parts, layout, width)?;
         }
         self.close(parts)?;
-        if self.response.compute(&self.model, step.h, &mut self.shop) {
+        if self.response.compute_as_solved(&self.model, step.h, euler_step, &mut self.shop) {
             return Ok(());
         }
         Err(Error::new(Code::NotFinite, "the predicted coupled system is not finite over one step")
@@ -149,6 +151,11 @@ impl ClosedLoop {
             c[j * width..(j + 1) * width].copy_from_slice(from);
             c[j * width] += self.offset[column];
         }
+    }
+
+    /// The map of the coupled models over one step.
+    pub(super) fn map(&self) -> &Matrix {
+        &self.response.state_to_state
     }
 
     /// The predicted end states from those of a subsystem on.

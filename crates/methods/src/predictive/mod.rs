@@ -15,6 +15,10 @@
 //! energy: int y^T u = int (P y)^T L (P y) = 0, so passive subsystems stay passive together for any h and p. Error at the
 //! communication points: h^(2p+2) with exact models.
 //!
+//! Over other connections nothing of the kind is known, and there are systems that this makes unstable at large steps. By
+//! default the map of a macro step that follows from the models is looked at, and where it grows although the coupled system does
+//! not, end states are matched (`stability.rs`): states at communication points are then those of the coupled system.
+//!
 //! `fit=sharp` predicts with degree p + 2, truncates, and pulls the end states back to the prediction (`matching.rs`): more
 //! accurate with exact models, without the guarantee. `fit=l2` and `fit=end` are for comparison: they project the solution
 //! of the coupled models as a whole (`closed.rs`); the first is unstable where a fast mode is truncated, the second
@@ -33,12 +37,13 @@ mod matching;
 mod observer;
 mod offsets;
 mod settings;
+mod stability;
 mod subsystem;
 
 use costep_core::{
-    CouplingMethod, Deviations, InputSet, InputShape, KnownInputs, Layout, LengthDemand, LowerOrders,
-    MethodEntry, ModelDemand, ModelKind, ModelsSpec, Options, Request, Result, Signals, StateReader,
-    StateWriter, StepContext, SystemView,
+    Coupling, CouplingMethod, Deviations, InputSet, InputShape, KnownInputs, Layout, LengthDemand,
+    LowerOrders, MethodEntry, ModelDemand, ModelKind, ModelsSpec, Options, Request, Result, Signals,
+    StateReader, StateWriter, StepContext, SystemView,
 };
 
 use crate::papers::{learnt, thesis};
@@ -51,6 +56,7 @@ use crate::shared::sizes::Sizes;
 use closed::ClosedLoop;
 use linear_responses::LinearResponses;
 use settings::{Fit, PredictiveOptions, Settings};
+use stability::Stability;
 use subsystem::SubsystemPredictor;
 
 /// Row of the registry.
@@ -75,6 +81,8 @@ const TRUNCATED_FROM: usize = 4;
 
 struct Predictive {
     settings: Settings,
+    /// The fit in use.
+    fit: Fit,
     inputs: InputSet,
     layout: Layout,
     /// Degree of each input; inputs of other groups are known constants.
@@ -84,7 +92,11 @@ struct Predictive {
     parts: PerSubsystem<SubsystemPredictor>,
     linear_responses: LinearResponses,
     shop: ResponseWorkspace,
-    solver: Predictor,
+    interface: Interface,
+    /// The coupled models as a whole, where a fit needs them.
+    closed: Option<Box<ClosedLoop>>,
+    /// Chooses the fit.
+    stability: Option<Box<Stability>>,
     sizes: Sizes,
     /// eta, coefficients of all outputs.
     eta: Vec<f64>,
@@ -93,18 +105,14 @@ struct Predictive {
     h: f64,
 }
 
-/// How the coupled models are solved.
-enum Predictor {
-    Interface(Interface),
-    Closed(Box<ClosedLoop>),
-}
-
 fn build(options: &Options, models: &ModelsSpec) -> Box<dyn CouplingMethod> {
     if models.entry.kind == ModelKind::Discrete {
         return learnt::predicted(options, models);
     }
+    let settings = Settings::new(options, &models.offer());
     Box::new(Predictive {
-        settings: Settings::new(options, &models.offer()),
+        fit: if settings.fit == Fit::Auto { Fit::Galerkin } else { settings.fit },
+        settings,
         inputs: InputSet::All(0),
         layout: Layout::default(),
         orders: Vec::new(),
@@ -112,7 +120,9 @@ fn build(options: &Options, models: &ModelsSpec) -> Box<dyn CouplingMethod> {
         parts: PerSubsystem::default(),
         linear_responses: LinearResponses::default(),
         shop: ResponseWorkspace::default(),
-        solver: Predictor::Interface(Interface::default()),
+        interface: Interface::default(),
+        closed: None,
+        stability: None,
         sizes: Sizes::default(),
         eta: Vec::new(),
         c: Vec::new(),
@@ -134,7 +144,7 @@ impl CouplingMethod for Predictive {
         let (least, most) = (ours().min().unwrap_or(highest), ours().max().unwrap_or(highest));
         self.width = 1 + match self.settings.fit {
             Fit::Sharp => (most + 2).max(if least < most { TRUNCATED_FROM } else { 0 }),
-            Fit::Galerkin if least < most || least < highest && most == 0 => TRUNCATED_FROM,
+            Fit::Auto | Fit::Galerkin if least < most || least < highest && most == 0 => TRUNCATED_FROM,
             _ => most,
         };
         Ok(())
@@ -164,10 +174,14 @@ impl CouplingMethod for Predictive {
         self.inputs = system.inputs.clone();
         self.layout = layout.clone();
         self.parts = PerSubsystem::new(layout.subsystems());
-        self.solver = match self.settings.fit {
-            Fit::Galerkin | Fit::Sharp => Predictor::Interface(Interface::new(system, self.width)),
-            Fit::L2 | Fit::End => Predictor::Closed(Box::new(ClosedLoop::new(system))),
-        };
+        let chooses = self.settings.fit == Fit::Auto && stability::can_be_known(system);
+        if !self.fit.is_closed() {
+            self.interface = Interface::new(system, self.width);
+        }
+        if self.fit.is_closed() || chooses {
+            self.closed = Some(Box::new(ClosedLoop::new(system)));
+        }
+        self.stability = chooses.then(Box::default);
         self.sizes = Sizes::new(system);
         self.eta = vec![0.0; layout.outputs() * self.width];
         self.c = vec![0.0; layout.inputs() * self.width];
@@ -176,13 +190,16 @@ impl CouplingMethod for Predictive {
 
     fn pre_step(&mut self, step: &StepContext, signals: &mut Signals<'_>) -> Result<()> {
         self.sizes.start(signals.y, signals.coupled);
-        self.refresh(step, signals)?;
+        if self.refresh(step, signals)? {
+            self.renew(step)?;
+        }
+        self.choose_fit(step, signals)?;
         self.known_inputs(step, signals);
         if step.repetition == 0 {
             self.locate(signals);
         }
         self.predict(signals);
-        self.fit();
+        self.cut_and_match();
         self.remember();
         self.write(signals);
         Ok(())
@@ -198,42 +215,79 @@ impl CouplingMethod for Predictive {
         true
     }
 
+    fn warning(&self) -> Option<&str> {
+        self.stability.as_ref().and_then(|stability| stability.warning())
+    }
+
     fn save(&self, out: &mut StateWriter) {
         self.sizes.save(out);
+        if let Some(stability) = &self.stability {
+            stability.save(self.fit, out);
+        }
         self.parts.each.iter().for_each(|part| part.save(out));
     }
 
     fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
         self.sizes.load(from)?;
+        if let Some(stability) = &mut self.stability {
+            self.fit = stability.load(from)?;
+        }
         self.parts.each.iter_mut().try_for_each(|part| part.load(from))
     }
 }
 
 impl Predictive {
-    /// New responses where a model or the step has changed.
-    fn refresh(&mut self, step: &StepContext, signals: &Signals<'_>) -> Result<()> {
-        let Self { settings, layout, orders, width, sizes, shop, .. } = self;
+    /// New responses where a model or the step has changed; says whether any has.
+    fn refresh(&mut self, step: &StepContext, signals: &Signals<'_>) -> Result<bool> {
+        let Self { settings, layout, width, sizes, shop, .. } = self;
         self.h = step.h;
-        let changed = self.parts.refresh(step, signals, |part, i, model| {
+        self.parts.refresh(step, signals, |part, i, model| {
             let (us, ys) = (layout.input_range(i), layout.output_range(i));
-            let sizes = (&sizes.inputs[us.clone()], &sizes.outputs[ys]);
-            part.update(model, (step.h, *width), settings, &orders[us], sizes, shop)
-        })?;
-        if !changed {
-            return Ok(());
+            let sizes = (&sizes.inputs[us], &sizes.outputs[ys]);
+            part.update(model, (step.h, *width), settings, sizes, shop)
+        })
+    }
+
+    /// What follows from new responses.
+    fn renew(&mut self, step: &StepContext) -> Result<()> {
+        self.collect_linear_responses();
+        if self.fit.matches_ends() {
+            self.match_ends();
+        }
+        let euler_step = self.common_euler_step().unwrap_or(0.0);
+        if let Some(closed) = self.closed.as_mut().filter(|_| self.fit.is_closed()) {
+            closed.update(&self.parts.each, &self.layout, (step, self.width), euler_step)?;
         }
         let parts = &self.parts.each;
-        self.linear_responses.collect(
-            parts
-                .iter()
-                .map(|part| part.is_linear_with_read_states(&self.settings).then_some(&part.response)),
-        );
-        match &mut self.solver {
-            Predictor::Interface(interface) => {
-                let regular = interface.factor(|i| &parts[i].response.input_to_output);
-                if regular { Ok(()) } else { Err(singular_interface(step)) }
-            }
-            Predictor::Closed(closed) => closed.update(parts, &self.layout, (step, self.width)),
+        let has_interface = !self.settings.fit.is_closed();
+        let regular = !has_interface || self.interface.factor(|i| &parts[i].response.input_to_output);
+        if let Some(stability) = &mut self.stability {
+            stability.models_changed(regular);
+            return Ok(());
+        }
+        if regular { Ok(()) } else { Err(singular_interface(step)) }
+    }
+
+    /// Length of the Euler steps of all subsystems with states, zero if they are continuous; none if they differ.
+    fn common_euler_step(&self) -> Option<f64> {
+        let with_states = self.parts.each.iter().filter(|part| !part.x.is_empty());
+        let mut lengths = with_states.map(|part| self.settings.euler_step(part.model.euler_step));
+        let first = lengths.next().unwrap_or(0.0);
+        lengths.all(|length| length == first).then_some(first)
+    }
+
+    /// Linear parts need one map only, where the interface is all that is solved.
+    fn collect_linear_responses(&mut self) {
+        let plain = self.fit == Fit::Galerkin;
+        let is_linear = |part: &SubsystemPredictor| plain && part.is_linear_with_read_states(&self.settings);
+        self.linear_responses
+            .collect(self.parts.each.iter().map(|part| is_linear(part).then_some(&part.response)));
+    }
+
+    fn match_ends(&mut self) {
+        for (i, part) in self.parts.each.iter_mut().enumerate() {
+            let us = self.layout.input_range(i);
+            part.match_ends(self.fit, &self.orders[us.clone()], &self.sizes.inputs[us]);
         }
     }
 
@@ -271,56 +325,58 @@ impl Predictive {
     /// c of the coupled local models.
     fn predict(&mut self, signals: &Signals<'_>) {
         let parts = &self.parts.each;
-        match &mut self.solver {
-            Predictor::Interface(interface) => {
-                for (i, part) in parts.iter().enumerate() {
-                    let (us, ys) = (self.layout.input_range(i), self.layout.output_range(i));
-                    let eta = &mut self.eta[ys.start * self.width..ys.end * self.width];
-                    let known = &self.c[us.start * self.width..us.end * self.width];
-                    match (self.linear_responses.map(i), signals.models.state(i)) {
-                        (Some(map), Some((x, _))) => {
-                            linear_responses::respond(map, x, eta);
-                            part.forced_response(known, eta);
-                        }
-                        _ => part.free_response(known, eta),
-                    }
+        if let Some(closed) = self.closed.as_mut().filter(|_| self.fit.is_closed()) {
+            closed.predict(parts, &mut self.c);
+            return;
+        }
+        for (i, part) in parts.iter().enumerate() {
+            let (us, ys) = (self.layout.input_range(i), self.layout.output_range(i));
+            let eta = &mut self.eta[ys.start * self.width..ys.end * self.width];
+            let known = &self.c[us.start * self.width..us.end * self.width];
+            match (self.linear_responses.map(i), signals.models.state(i)) {
+                (Some(map), Some((x, _))) => {
+                    linear_responses::respond(map, x, eta);
+                    part.forced_response(known, eta);
                 }
-                interface.solve(|i| &parts[i].response.input_to_output, &mut self.eta);
-                for j in self.inputs.iter() {
-                    for (output, gain) in signals.coupling.sources(j) {
-                        for a in 0..self.width {
-                            self.c[j * self.width + a] += gain * self.eta[output * self.width + a];
-                        }
-                    }
+                _ => part.free_response(known, eta),
+            }
+        }
+        self.couple(signals.coupling);
+    }
+
+    /// c += L eta, with eta of the interface from the free responses.
+    fn couple(&mut self, coupling: &Coupling) {
+        let parts = &self.parts.each;
+        self.interface.solve(|i| &parts[i].response.input_to_output, &mut self.eta);
+        for j in self.inputs.iter() {
+            for (output, gain) in coupling.sources(j) {
+                for a in 0..self.width {
+                    self.c[j * self.width + a] += gain * self.eta[output * self.width + a];
                 }
             }
-            Predictor::Closed(closed) => closed.predict(parts, &mut self.c),
         }
     }
 
     /// Truncates to what the subsystems take, and matches the end states if asked to.
-    fn fit(&mut self) {
+    fn cut_and_match(&mut self) {
         let width = self.width;
         let is_cut = |order: &Option<usize>| order.map_or(1, |order| order + 1) < width;
-        if self.settings.fit == Fit::Galerkin && !self.orders.iter().any(is_cut) {
+        if self.fit == Fit::Galerkin && !self.orders.iter().any(is_cut) {
             return;
         }
-        let aim = match &self.solver {
-            Predictor::Closed(closed) if self.settings.fit == Fit::End => Some(closed),
-            _ => None,
-        };
+        let aim = self.closed.as_ref().filter(|_| self.fit == Fit::End);
         for (i, part) in self.parts.each.iter_mut().enumerate() {
             let us = self.layout.input_range(i);
             let (orders, c) = (&self.orders[us.clone()], &mut self.c[us.start * width..us.end * width]);
             if let Some(closed) = aim {
                 part.aim_at(closed.end_state(i), c);
-            } else if self.settings.fit == Fit::Sharp {
+            } else if self.fit == Fit::Sharp {
                 part.aim_at_truncated(orders, c);
             }
             for (c, order) in c.chunks_exact_mut(width).zip(orders) {
                 c[order.map_or(1, |order| order + 1)..].fill(0.0);
             }
-            if aim.is_some() || self.settings.fit == Fit::Sharp {
+            if self.fit.matches_ends() {
                 part.correct(c);
             }
         }

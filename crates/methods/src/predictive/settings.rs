@@ -7,6 +7,8 @@ use crate::shared::models::CONTINUOUS_MODELS;
 choice! {
     /// What the inputs are made to equal.
     pub(crate) enum Fit {
+        /// `galerkin`, or `end` where only that is stable.
+        Auto = "auto",
         /// The projection of the outputs that they cause.
         Galerkin = "galerkin",
         /// The same, predicted with degree p + 2 and end states matched.
@@ -43,8 +45,9 @@ options! {
     pub(crate) struct PredictiveOptions {
         /// degree p of the input polynomials; less where a subsystem takes less
         order: usize = 2 in 0..=3, only [CONTINUOUS_MODELS];
-        /// inputs that equal the projection of the outputs they cause; predicted with degree p + 2 and end
-        /// states matched; projection of the coupled models' solution, without and with end states matched
+        /// galerkin, or end where the local models say that only this is stable; inputs that equal the projection of
+        /// the outputs they cause; predicted with degree p + 2 and end states matched; projection of the coupled
+        /// models' solution, without and with end states matched
         fit: Fit, only [CONTINUOUS_MODELS];
         /// take the states from the subsystem, from a Kalman filter, from one that also estimates a
         /// disturbance of the inputs, or z = y - D u with Interface Jacobians
@@ -65,6 +68,18 @@ options! {
         output_error: f64 = 1e-4 in 1e-9..=10.0, only [CONTINUOUS_MODELS, OBSERVED];
         /// of the Kalman filter: typical error of states per step, relative to their size
         state_error: f64 = 1e-4 in 1e-9..=10.0, only [CONTINUOUS_MODELS, OBSERVED];
+    }
+}
+
+impl Fit {
+    /// Whether the coupled models are solved as a whole, not by the interface.
+    pub(super) fn is_closed(self) -> bool {
+        matches!(self, Self::L2 | Self::End)
+    }
+
+    /// Whether end states are matched.
+    pub(super) fn matches_ends(self) -> bool {
+        matches!(self, Self::Sharp | Self::End)
     }
 }
 
@@ -154,7 +169,7 @@ impl Settings {
     /// Length of the Euler steps of a subsystem that tells `told`; 0 if its response is continuous. The closed loop of
     /// `l2` and `end` is continuous in any case.
     pub(super) fn euler_step(&self, told: f64) -> f64 {
-        match (self.inner_steps && matches!(self.fit, Fit::Galerkin | Fit::Sharp), told > 0.0) {
+        match (self.inner_steps && !matches!(self.fit, Fit::L2 | Fit::End), told > 0.0) {
             (false, _) => 0.0,
             (true, true) => told,
             // A model from responses has the inner steps in it.

@@ -14,6 +14,23 @@ use crate::shared::response::{Response, ResponseWorkspace};
 /// An offset below this share of the terms it is the difference of is their round-off.
 const ROUND_OFF: f64 = 1e-14;
 
+/// Where a subsystem stands: its state, and offsets.
+#[derive(Default)]
+pub(super) struct Place {
+    x: Vec<f64>,
+    forcing: Vec<f64>,
+    beta: Vec<f64>,
+    has_forcing: bool,
+}
+
+impl Place {
+    /// The origin of a subsystem like this one.
+    pub(super) fn origin_of(part: &SubsystemPredictor) -> Self {
+        let zeros = |values: &[f64]| vec![0.0; values.len()];
+        Self { x: zeros(&part.x), forcing: zeros(&part.forcing), beta: zeros(&part.beta), has_forcing: false }
+    }
+}
+
 #[derive(Default)]
 pub(super) struct SubsystemPredictor {
     /// The model in use: that of the subsystem, or its output form.
@@ -42,7 +59,6 @@ impl SubsystemPredictor {
         model: &LocalModel,
         (h, width): (f64, usize),
         settings: &Settings,
-        orders: &[Option<usize>],
         (input_sizes, output_sizes): (&[f64], &[f64]),
         shop: &mut ResponseWorkspace,
     ) -> Result<(), &'static str> {
@@ -71,11 +87,15 @@ impl SubsystemPredictor {
         if let Some(persistence) = &mut self.persistence {
             persistence.renew(&self.response);
         }
-        if let Some(matching) = &mut self.matching {
-            let exact = settings.fit == Fit::End;
-            matching.design(&self.response, (&self.model.nominal, input_sizes), orders, exact);
-        }
         Ok(())
+    }
+
+    /// Gets ready to match end states with these responses.
+    pub(super) fn match_ends(&mut self, fit: Fit, orders: &[Option<usize>], input_sizes: &[f64]) {
+        let Self { model, response, matching, .. } = self;
+        let room = || Box::new(Matching::new((model.states, model.inputs), response.width()));
+        let matching = matching.get_or_insert_with(room);
+        matching.design(response, (&model.nominal, input_sizes), orders, fit == Fit::End);
     }
 
     fn take_room(&mut self, model: &LocalModel, width: usize, settings: &Settings) {
@@ -92,8 +112,7 @@ impl SubsystemPredictor {
         };
         self.persistence =
             (settings.offsets == Offsets::Persistent).then(|| Box::new(Persistence::new(n, r, by_outputs)));
-        self.matching =
-            matches!(settings.fit, Fit::Sharp | Fit::End).then(|| Box::new(Matching::new((n, m), width)));
+        self.matching = None;
         if let Some(values) = self.loaded.take() {
             self.put_back(&values);
         }
@@ -170,7 +189,6 @@ impl SubsystemPredictor {
     pub(super) fn is_linear_with_read_states(&self, settings: &Settings) -> bool {
         self.model.is_constant
             && settings.states == States::Readable
-            && settings.fit == Fit::Galerkin
             && settings.offsets != Offsets::Persistent
     }
 
@@ -192,6 +210,22 @@ impl SubsystemPredictor {
                 + through.map(|(c, d)| if *d == 0.0 { 0.0 } else { d * value(c) }).sum::<f64>();
             *y += if read.is_none() { beta[i] } else { 0.0 };
         }
+    }
+
+    /// x(h) = E x + G c, number by number.
+    pub(super) fn end_state(&self, c: &[f64], mut show: impl FnMut(usize, f64)) {
+        let Response { state_to_state, input_to_state, .. } = &self.response;
+        for i in 0..self.x.len() {
+            show(i, row(state_to_state.data(), i, &self.x) + row(input_to_state.data(), i, c));
+        }
+    }
+
+    /// Exchanges where it stands, without what its model does not explain.
+    pub(super) fn swap_place(&mut self, other: &mut Place) {
+        std::mem::swap(&mut self.x, &mut other.x);
+        std::mem::swap(&mut self.forcing, &mut other.forcing);
+        std::mem::swap(&mut self.beta, &mut other.beta);
+        std::mem::swap(&mut self.has_forcing, &mut other.has_forcing);
     }
 
     /// Takes aim at an end state: what of it the model does not reach under these inputs.

@@ -26,7 +26,9 @@ const FROZEN: f64 = 1e-2;
 const MOST_STATES: usize = 100;
 /// The same where models change all the time, and with them the matrix exponential of the coupled system.
 const MOST_CHANGING_STATES: usize = 24;
-/// Up to so many states the map is formed at every change of a model, else at one in so many as there are times more states.
+/// Where models change at every step the map is formed at one in so many per so many states: a growth by a hundredth has time, and the maps of
+/// the subsystems are what such a step should cost.
+const STEPS: usize = 4;
 const FEW_STATES: usize = 8;
 /// Times in a row that `galerkin` must have been stable before it is used again.
 const CALM: u64 = 16;
@@ -105,7 +107,7 @@ impl Predictive {
         }
         let states: usize = self.parts.each.iter().map(|part| part.x.len()).sum();
         let constant = self.parts.each.iter().all(|part| part.model.is_constant);
-        let every = if constant { 1 } else { states.div_ceil(FEW_STATES).max(1) as u64 };
+        let every = if constant { 1 } else { (STEPS * states.div_ceil(FEW_STATES)).max(1) as u64 };
         let regular = self.stability.as_ref().is_some_and(|stability| stability.regular);
         if regular && !step.k.is_multiple_of(every) {
             return Ok(());

@@ -111,7 +111,7 @@ impl Identified {
         self.ladder.recorded = is_on_rung.then_some(rung);
         let next = place(rung + 1);
         let is_new = is_on_rung && self.ladder.kept[next].replace(rung + 1) != Some(rung + 1);
-        let (form, trusted) = (self.settings.form, self.settings.tuning.start.trusted);
+        let trusted = self.settings.tuning.start.trusted;
         for (i, part) in self.parts.iter_mut().enumerate() {
             let (inputs, outputs) = (self.layout.input_range(i), self.layout.output_range(i));
             let SubsystemLearner { reference, coarse, kept, record, affine, teaches, .. } = part;
@@ -133,7 +133,7 @@ impl Identified {
                 if !*teaches && longer.trust() <= trusted {
                     longer.unlearn();
                 }
-                record.teach_by_pairs(form, reference, (coarse, longer), *teaches);
+                record.teach_by_pairs(reference, (coarse, longer), *teaches);
                 direct::find(
                     record.parts() as f64,
                     (coarse, longer),

@@ -88,7 +88,7 @@ impl InputControl {
             may_go_back,
             goes_back: false,
         };
-        Paced { pacing: Pacing::new(spec, experiment), rule }
+        Paced { pacing: Pacing::by_inputs(spec, experiment), rule }
     }
 
     /// How much the outputs move lately that an input may move.

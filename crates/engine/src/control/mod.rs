@@ -3,7 +3,8 @@
 //!
 //! | what | where |
 //! |---|---|
-//! | how long the next step is: limits, PI control, corners of external signals, times of output | `pacing.rs` |
+//! | how long the next step is: limits, PI control, corners of external signals, times of output | `pacing/` |
+//! | lengths at which the coupling itself is unstable | `edge.rs` |
 //! | lengths that are a base times powers of two | `ladder.rs` |
 //! | what the controls below have in common, `richardson` apart | `paced.rs` |
 //! | what a signal is measured by: its range so far | `ranges.rs` |
@@ -15,6 +16,7 @@
 mod convergence;
 mod defect;
 mod ecco;
+mod edge;
 mod inputs;
 mod ladder;
 mod paced;

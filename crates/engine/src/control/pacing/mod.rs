@@ -1,17 +1,23 @@
 //! How long the next step is: limits, PI control, and the times that steps have to meet.
 
+mod rules;
+
 use costep_core::{
     Code, Error, Experiment, External, Interval, Place, Result, StateReader, StateWriter, StepContext,
     StepLengths,
 };
 
 use super::ControlSpec;
+use super::edge::Edge;
 use super::ladder::Ladder;
 use crate::step_control::{ControlView, StepCounts};
+use rules::ON_A_RUNG;
 
-/// Share of the longest step that the first one is, if nothing is said: a wrong one does no harm, and the
-/// steps after it grow fast.
+/// Share of the longest step that the first one is, if nothing is said: the steps after it grow fast.
 const FIRST: f64 = 1e-3;
+/// The same holds down to this tolerance where the error is that of an input. What a held input lacks goes with the length of the step, so
+/// that a first step has to be shorter where less is tolerated: who cannot go back keeps its error.
+const FIRST_WITH: f64 = 1e-2;
 /// By how much a step may be longer or shorter than the one before; while nothing is known yet, it may grow
 /// faster.
 const SHRINKS: f64 = 0.2;
@@ -38,23 +44,6 @@ const USELESS: u64 = 3;
 
 /// So much better a long step has to be at most.
 const MOST_SHARE: f64 = 3.0;
-
-/// Where lengths change seldom: down as soon as a step should have been shorter than this share of itself, up when it could have been so
-/// many times as long for a while, to this share of what the error allows.
-const DOWN: f64 = 0.8;
-const UP: f64 = 1.3;
-const AIM: f64 = 0.78;
-/// By how much a length may become shorter and longer at once, and what of an error still counts a step later.
-const SELDOM_SHRINKS: f64 = 0.3;
-const SELDOM_GROWS: f64 = 1.5;
-const KEPT: f64 = 0.98;
-
-/// On a ladder: down as soon as a step should have been shorter than this share of itself; a rung up when it could have been so many
-/// times as long for a while, after so many steps on one, from which the models of the next are learnt.
-const DOWN_A_RUNG: f64 = 0.6;
-const UP_A_RUNG: f64 = 2.2;
-const ON_A_RUNG: u64 = 8;
-const KEPT_ON_A_RUNG: f64 = 0.8;
 
 /// The error of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -106,6 +95,7 @@ pub(super) struct Pacing {
     /// Lengths change seldom; steps to wait for before the next change.
     is_steady: bool,
     wait: u64,
+    edge: Edge,
     /// Lengths are these.
     ladder: Option<Ladder>,
     /// The error of the try before, and shorter steps, one after the other, that have not become better.
@@ -134,12 +124,19 @@ impl Pacing {
             tried: StepError::NONE,
             is_steady: false,
             wait: 0,
+            edge: Edge::UNKNOWN,
             ladder: None,
             rejected_size: 0.0,
             useless: 0,
             done: 0.0,
             counts: StepCounts { shortest: f64::INFINITY, ..StepCounts::default() },
         }
+    }
+
+    /// The same with a first step that goes by the tolerance, unless it is said.
+    pub(super) fn by_inputs(spec: &ControlSpec, experiment: &Experiment) -> Self {
+        let first = FIRST * (spec.tolerance / FIRST_WITH).min(1.0) * spec.max;
+        Self::new(&ControlSpec { first: spec.first.or(Some(first)), ..spec.clone() }, experiment)
     }
 
     pub(super) fn prepare(&mut self, system: &ControlView<'_>) -> Result<()> {
@@ -286,6 +283,10 @@ impl Pacing {
         (can_reject && helps && ideal < FAR_BEYOND && shorter > self.min).then_some(shorter)
     }
 
+    fn is_shortest(&self, step: &StepContext) -> bool {
+        step.h <= self.min * (1.0 + NO_REST)
+    }
+
     /// Wishes for a next step of this length, if the one that was tried is accepted: for controls with rules
     /// of their own.
     pub(super) fn wish_for(&mut self, step: &StepContext, length: f64) {
@@ -307,46 +308,6 @@ impl Pacing {
     /// Whether a step was shorter than wished for.
     fn is_cut(&self, step: &StepContext) -> bool {
         step.h < 0.9 * self.length
-    }
-
-    /// The same where lengths change seldom. They follow the error, not the first step: with lengths that are its multiples by powers of a
-    /// factor that first step would choose the grid of all.
-    fn change_seldom(&mut self, step: &StepContext, error: StepError) {
-        self.wish = self.length;
-        if self.wait > 0 || self.is_cut(step) {
-            self.tried = self.last;
-            return;
-        }
-        let is_first = self.counts.steps < FIRST_STEPS;
-        let (kept, most) = if is_first { (0.0, GROWS_AT_FIRST) } else { (KEPT, SELDOM_GROWS) };
-        self.tried = StepError { size: error.size.max(kept * self.last.size), ..error };
-        if error.ideal() < DOWN {
-            self.wish *= (AIM * error.ideal()).max(SELDOM_SHRINKS);
-        } else if self.tried.ideal() > UP {
-            self.wish *= (AIM * self.tried.ideal()).min(most);
-        }
-    }
-
-    /// The same where lengths are those of a ladder: down at once, up one rung after some steps on one.
-    fn climb(&mut self, step: &StepContext, error: StepError, can_reject: bool) -> Option<f64> {
-        self.wish = self.length;
-        let ideal = error.ideal();
-        if self.is_cut(step) && ideal >= 1.0 {
-            self.tried = self.last;
-            return None;
-        }
-        self.tried = StepError { size: error.size.max(KEPT_ON_A_RUNG * self.last.size), ..error };
-        let shorter = step.h * (ideal / DOWN_A_RUNG).max(SHRINKS);
-        if ideal < DOWN_A_RUNG {
-            self.wish = shorter.min(self.length);
-        } else if self.wait == 0 && self.tried.ideal() > UP_A_RUNG && !self.is_cut(step) {
-            self.wish *= 2.0;
-        }
-        let helps = step.repetition == 0 || error.size < HELPS * self.rejected_size;
-        self.rejected_size = error.size;
-        let shorter = self.quantised(shorter);
-        // The shortest length up to round-off is none.
-        (can_reject && helps && ideal < FAR_BEYOND && shorter < 0.75 * step.h).then_some(shorter)
     }
 
     /// The length itself, or the next shorter one of the ladder.
@@ -395,8 +356,7 @@ impl Pacing {
             (true, false) => self.useless,
         };
         self.done = step.h;
-        let is_shortest = step.h <= self.min * (1.0 + NO_REST);
-        self.counts.missed += u64::from(is_shortest && self.tried.ideal() < FAR_BEYOND);
+        self.counts.missed += u64::from(self.is_shortest(step) && self.tried.ideal() < FAR_BEYOND);
         self.last = self.tried.bounded();
         let before = self.length;
         self.length = self.quantised(self.wish.clamp(self.min, self.max));
@@ -414,6 +374,7 @@ impl Pacing {
             self.length = self.quantised((AFTER_JUMP * self.length).max(self.min));
             // What was before says nothing; to PI control 1 is no error before.
             self.last.size = if self.is_steady { 0.0 } else { 1.0 };
+            self.edge = Edge::UNKNOWN;
         }
     }
 
@@ -451,6 +412,7 @@ impl Pacing {
         let StepCounts { steps, rejected, missed, shortest, longest } = self.counts;
         [steps, rejected, missed, self.wait, self.useless].into_iter().for_each(|count| out.integer(count));
         out.reals(&[shortest, longest, self.time, self.length, self.done, self.last.size, self.last.order]);
+        self.edge.save(out);
     }
 
     pub(super) fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
@@ -469,7 +431,7 @@ impl Pacing {
         }
         (self.time, self.length, self.done) = (time, length, done);
         self.last = StepError { size, order };
-        Ok(())
+        self.edge.load(from)
     }
 }
 

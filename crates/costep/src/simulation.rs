@@ -614,6 +614,7 @@ impl EndedRun<'_> {
             None => self.judge_alone(engine, verification, report),
         }
         report.explain(self.project.model.connections.len());
+        report.compare_with_tolerance(self.project.control.as_ref());
         if matches!(report.verdict, Verdict::Unstable | Verdict::Inaccurate) {
             report.exit = ExitClass::Diverged.code();
         }

@@ -195,3 +195,51 @@ fn corrected_bonds_lose_less() {
     println!("plain {plain:?}, corrected {corrected:?}");
     assert!(corrected.0 < 0.3 * plain.0 && corrected.1 < 1.1 * plain.1, "{plain:?} {corrected:?}");
 }
+
+/// Where the masses come to rest, lengths grow until the coupling itself is unstable: that is seen while it is small.
+#[test]
+fn steps_stay_within_the_edge_of_stability() {
+    for tolerance in ["1e-2", "1e-3"] {
+        let system = rig(|text| {
+            let text =
+                text.replace("\"foh\"", "\"nepce\"").replace("0.1 s", "1 s").replace("dopri5:1e-9", "exact");
+            text.replace("tolerance = 1e-3", &format!("tolerance = {tolerance}"))
+        });
+        let outcome = system.run(Run::new()).unwrap();
+        let control = outcome.report.work.control.clone().unwrap();
+        println!("{tolerance}: {:?}, {control:?}", outcome.report.error_estimate);
+        assert!(
+            outcome.report.error.is_none() && outcome.verdict() == Verdict::Stable,
+            "{:?}",
+            outcome.report.error
+        );
+        let estimate = outcome.report.error_estimate.unwrap().value;
+        assert!(
+            estimate < tolerance.parse().unwrap() && control.longest_step > 2e-3,
+            "{estimate:e}, {control:?}"
+        );
+    }
+}
+
+/// A stiff coupling comes to rest, and slow motion adds up what was lacking of its force.
+#[test]
+fn a_tolerance_that_is_missed_is_said() {
+    let of = |part: &str, x: f64| {
+        format!(
+            "part = \"{part}\"\nset = {{ m1 = 1, c1 = 40, d1 = 0.4, m2 = 1, c2 = 40, d2 = 0.4, ck = 5e4, dk = 100, x1 = 0.1, x2 = {x} }}"
+        )
+    };
+    for (method, is_missed) in [("foh", true), ("nepce", false)] {
+        let system = rig(|text| {
+            let text =
+                text.replace("part = \"s1\"", &of("s1", 0.05)).replace("part = \"s2\"", &of("s2", 0.05));
+            text.replace("\"foh\"", &format!("\"{method}\""))
+                .replace("0.1 s", "2 s")
+                .replace("dopri5:1e-9", "exact")
+        });
+        let outcome = system.run(Run::new()).unwrap();
+        let said = outcome.report.warnings.iter().find(|text| text.contains("times the tolerance of 1e-3"));
+        println!("{method}: {:?} {said:?}", outcome.report.error_estimate);
+        assert_eq!(said.is_some(), is_missed, "{method}: {:?}", outcome.report.error_estimate);
+    }
+}

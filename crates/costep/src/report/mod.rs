@@ -5,7 +5,7 @@ mod work;
 
 use costep_analysis::{BondEnergy, BondWatch, Excitation, Measures, ReferenceKind};
 use costep_core::{Code, Error, Place, PowerBond};
-use costep_engine::Engine;
+use costep_engine::{ControlSpec, Engine};
 use costep_methods::MethodSpec;
 use costep_project::Project;
 use serde::{Serialize, Serializer};
@@ -103,6 +103,9 @@ pub struct BondReport {
 /// systems of `docs/step-control.md` all such runs have errors of two hundredths of the range or more. Less of it says
 /// nothing: lightly damped systems are unstable with a few hundredths.
 const MUCH_OF_THE_ENERGY: f64 = 0.25;
+
+/// An error so many times the tolerance is worth a warning: within a factor of five it counts as met.
+const MISSED: f64 = 5.0;
 
 impl BondReport {
     /// Whether so much energy was lost or made that the run is suspect.
@@ -252,6 +255,21 @@ impl RunReport {
             [poor, dependent]
         });
         self.conclude(doubts.flatten());
+    }
+
+    /// Says so where the error is far beyond the tolerance. A defect alone says too little.
+    pub(crate) fn compare_with_tolerance(&mut self, control: Option<&ControlSpec>) {
+        let Some(tolerance) = control.filter(|control| control.entry.takes_tolerance).map(|of| of.tolerance)
+        else {
+            return;
+        };
+        let is_far = |error: &ErrorEstimate| error.by != "defect" && error.value > MISSED * tolerance;
+        let Some(ErrorEstimate { value, by, .. }) = self.error_estimate.filter(is_far) else { return };
+        let times = (value / tolerance).round();
+        let message = format!(
+            "the error is about {value:.0e} of range ({by}), {times} times the tolerance of {tolerance:e}"
+        );
+        self.conclude(std::iter::once(Error::new(Code::ToleranceMissed, message)));
     }
 
     /// Takes over warnings that only a run that has ended can give.

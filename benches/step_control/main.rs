@@ -1,22 +1,23 @@
 //! Controlled steps: errors that tolerances lead to, and what they cost beside the best fixed step with the
 //! same error. Prints the table of `docs/step-control.md`, or writes it to a file.
 //!
-//! `cargo bench -p costep-benches --bench step_control -- [--table FILE] [--truck FOLDER]`
+//! `cargo bench -p costep-benches --bench step_control -- [--table FILE] [--truck FOLDER] [--fresh SEED]`
 //!
-//! FOLDER has the quarter truck of libcosim (tests/data/fmi2/quarter_truck).
+//! FOLDER has the quarter truck of libcosim (tests/data/fmi2/quarter_truck). With `--fresh` nothing but systems that no constant was chosen on.
 #![allow(missing_docs)]
 
 use std::path::PathBuf;
 
-use costep_benches::step_control::{tables, truck_table};
+use costep_benches::step_control::{fresh_tables, tables, truck_table};
 
 fn main() {
-    let (mut table, mut folder) = (None::<PathBuf>, None::<PathBuf>);
+    let (mut table, mut folder, mut seed) = (None::<PathBuf>, None::<PathBuf>, None::<u64>);
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         match word.as_str() {
             "--table" => table = words.next().map(Into::into),
             "--truck" => folder = words.next().map(Into::into),
+            "--fresh" => seed = words.next().and_then(|seed| seed.parse().ok()),
             // Cargo says so.
             "--bench" => {}
             other => {
@@ -25,7 +26,7 @@ fn main() {
             }
         }
     }
-    let mut text = tables();
+    let mut text = seed.map_or_else(tables, fresh_tables);
     match folder.map(|folder| truck_table(&folder)) {
         Some(Ok(truck)) => text += &truck,
         Some(Err(error)) => eprintln!("{error}"),

@@ -1,5 +1,8 @@
 //! Errors and costs of runs whose steps are controlled, beside the best fixed step with the same error.
 
+mod fresh;
+
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -11,6 +14,8 @@ use costep_engine::{ControlSpec, Engine, Flow, System};
 use costep_integrate::Solver;
 use costep_methods::MethodSpec;
 use costep_system::{Component, SystemDescription};
+
+pub use fresh::fresh_tables;
 
 /// A run with more steps has lost its way.
 const MOST_STEPS: u64 = 1 << 20;
@@ -25,7 +30,7 @@ pub struct Case {
     /// What it is, for tables.
     pub title: &'static str,
     model: &'static str,
-    parameters: &'static [(&'static str, f64)],
+    parameters: Cow<'static, [(&'static str, f64)]>,
     stop: f64,
 }
 
@@ -35,25 +40,25 @@ pub const CASES: &[Case] = &[
     Case {
         title: "dual-mass, ck 2e5, dk 200, 0.1 s",
         model: "dual-mass",
-        parameters: &[("ck", 2e5), ("dk", 200.0)],
+        parameters: Cow::Borrowed(&[("ck", 2e5), ("dk", 200.0)]),
         stop: 0.1,
     },
     Case {
         title: "dual-mass, ck 1e5, dk 1e3, 0.1 s",
         model: "dual-mass",
-        parameters: &[("ck", 1e5), ("dk", 1e3)],
+        parameters: Cow::Borrowed(&[("ck", 1e5), ("dk", 1e3)]),
         stop: 0.1,
     },
     Case {
         title: "dual-mass, ck 1e5, dk 1e3, 1 s: comes to rest",
         model: "dual-mass",
-        parameters: &[("ck", 1e5), ("dk", 1e3)],
+        parameters: Cow::Borrowed(&[("ck", 1e5), ("dk", 1e3)]),
         stop: 1.0,
     },
     Case {
         title: "fast transient, then slow",
         model: "dual-mass",
-        parameters: &[
+        parameters: Cow::Borrowed(&[
             ("m1", 1.0),
             ("c1", 40.0),
             ("d1", 0.4),
@@ -64,7 +69,7 @@ pub const CASES: &[Case] = &[
             ("dk", 100.0),
             ("x1", 0.1),
             ("x2", 0.05),
-        ],
+        ]),
         stop: 2.0,
     },
 ];
@@ -103,7 +108,19 @@ impl Case {
 
     /// A run with controlled steps: nothing is said but the tolerance.
     pub fn controlled(&self, method: &str, control: &str, tolerance: f64) -> Result<Measured> {
-        let spec = ControlSpec::new(ControlSpec::find(control)?, tolerance, self.stop);
+        self.starting_with(None, method, control, tolerance)
+    }
+
+    /// The same with a first step in s.
+    fn starting_with(
+        &self,
+        first: Option<f64>,
+        method: &str,
+        control: &str,
+        tolerance: f64,
+    ) -> Result<Measured> {
+        let spec =
+            ControlSpec { first, ..ControlSpec::new(ControlSpec::find(control)?, tolerance, self.stop) };
         let system = self.system(method, spec.max)?;
         let ends = |output, input| Connection { output, input, gain: 1.0 };
         let bonds = [PowerBond { name: "spring".into(), connections: [ends(1, 2), ends(2, 0)] }];

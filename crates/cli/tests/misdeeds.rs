@@ -130,6 +130,16 @@ fn what_an_fmu_does_when_it_is_unloaded_is_its_fault() {
     }
 }
 
+/// What it says of itself in shared memory is not believed.
+#[test]
+fn an_end_that_is_forged_is_no_success() {
+    run_all(&["-DDEED=forge_end"], |_, rig, done| {
+        assert!(done.status.code().is_some_and(|code| (1..=4).contains(&code)), "{}", done.story());
+        assert!(done.stderr.contains("error[E"), "{}", done.story());
+        assert!(rig.recording().rows() <= 4, "{}", done.story());
+    });
+}
+
 /// Of a run that is done by threads the system does not end the processes of FMUs with the one that started them, and a
 /// sandbox refuses them to signal their group.
 #[test]
@@ -138,8 +148,7 @@ fn a_killed_run_of_many_threads_leaves_no_process() {
     let mark = rig.0.path("mark");
     for mode in ["process", "sandbox"] {
         rig.describe(1, &format!("isolation = \"{mode}\""));
-        let line =
-            format!("map rig --methods zoh --steps 50ms,100ms --no-radius --jobs 2 --out {mode}");
+        let line = format!("map rig --methods zoh --steps 50ms,100ms --no-radius --jobs 2 --out {mode}");
         let mut command = rig.0.command(line.split(' '));
         command.env("COSTEP_TEST_MARK", &mark).stdout(std::process::Stdio::null());
         let running = Running::of(command);

@@ -121,6 +121,6 @@ impl Watched {
 
     /// Says that this process comes to its own end, with this exit code. What foreign code does afterwards does not count.
     pub fn finish(&self, code: u8) {
-        self.page.header().outcome.store(1 + u64::from(code), Relaxed);
+        self.page.finish(code);
     }
 }

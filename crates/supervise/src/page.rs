@@ -1,5 +1,6 @@
 //! The page that a watched process and its watcher share: header, slots of FMUs, the last rows of the recording.
 
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -28,8 +29,10 @@ pub(crate) struct Header {
     pub(crate) step: AtomicU64,
     /// Bits of the time they lead to.
     pub(crate) time: AtomicU64,
-    /// 0 = running, else 1 + exit code: the process came to its own end.
-    pub(crate) outcome: AtomicU64,
+    /// The secret + 1 + exit code: the process came to its own end.
+    outcome: AtomicU64,
+    /// What only watcher and watched process know, until that one has read it: what code of FMUs writes here is no end.
+    secret: AtomicU64,
     /// How often the watcher asks to stop.
     pub(crate) stop: AtomicU64,
     /// Bits of the time of the last checkpoint.
@@ -48,18 +51,25 @@ pub(crate) struct Header {
 /// A status page.
 pub(crate) struct Page {
     memory: SharedMemory,
+    secret: u64,
 }
 
 impl Page {
     pub(crate) fn create() -> std::io::Result<Self> {
-        Ok(Self { memory: SharedMemory::create(LENGTH)? })
+        // Random, and never so small that a count could be taken for it.
+        let secret = RandomState::new().build_hasher().finish() | 1 << 63;
+        let page = Self { memory: SharedMemory::create(LENGTH)?, secret };
+        page.header().secret.store(secret, Relaxed);
+        Ok(page)
     }
 
     /// The page that another process handed over.
     pub(crate) fn open(file: OwnedFd) -> std::io::Result<Self> {
         let memory = SharedMemory::open(file)?;
         if memory.length() == LENGTH {
-            Ok(Self { memory })
+            let mut page = Self { memory, secret: 0 };
+            page.secret = page.header().secret.swap(0, Relaxed);
+            Ok(page)
         } else {
             Err(std::io::ErrorKind::InvalidData.into())
         }
@@ -78,6 +88,17 @@ impl Page {
     #[inline]
     pub(crate) fn header(&self) -> &Header {
         &self.memory.values::<Header>(0, 1)[0]
+    }
+
+    /// Says that the watched process comes to its own end, with this exit code.
+    pub(crate) fn finish(&self, code: u8) {
+        self.header().outcome.store(self.secret.wrapping_add(1 + u64::from(code)), Relaxed);
+    }
+
+    /// The exit code with which it came to its own end, if it did.
+    pub(crate) fn finished(&self) -> Option<u8> {
+        let code = self.header().outcome.load(Relaxed).wrapping_sub(self.secret).checked_sub(1)?;
+        code.try_into().ok()
     }
 
     /// Macro steps done, and the time they have led to, as last shown.
@@ -150,6 +171,16 @@ mod tests {
         // Too wide to be kept.
         page.keep_row(0, &vec![0.0; ROW_BYTES / 8 + 1]);
         assert_eq!(page.header().width.load(Relaxed), 2);
+        // An end is one of its own only with the secret.
+        assert_eq!(page.finished(), None);
+        for lie in [1, 2, u64::MAX] {
+            page.header().outcome.store(lie, Relaxed);
+            assert_eq!(page.finished(), None);
+        }
+        let there = Page::open(page.file().unwrap().try_clone_to_owned().unwrap()).unwrap();
+        assert_eq!(page.header().secret.load(Relaxed), 0);
+        there.finish(3);
+        assert_eq!(page.finished(), Some(3));
         // Lies are harmless.
         page.header().slots.store(u32::MAX, Relaxed);
         page.header().rows.store(u64::MAX, Relaxed);

@@ -121,7 +121,7 @@ impl Watcher<'_> {
         if stops > 1 {
             return Some(Ending::Stopped);
         }
-        if let Some(code) = self.finished_code() {
+        if let Some(code) = self.page.finished() {
             self.finished += tick;
             return (self.finished > LAST_BREATH).then_some(Ending::Finished(code));
         }
@@ -148,20 +148,13 @@ impl Watcher<'_> {
         }
     }
 
-    fn finished_code(&self) -> Option<u8> {
-        match self.page.header().outcome.load(Relaxed) {
-            0 => None,
-            code => Some((code - 1).min(255) as u8),
-        }
-    }
-
     fn culprits(&self) -> Vec<Culprit> {
         Culprit::all(self.page.slots())
     }
 
     /// It ended without our doing.
     fn natural_end(&self, status: std::process::ExitStatus) -> Ending {
-        match self.finished_code() {
+        match self.page.finished() {
             Some(code) => Ending::Finished(code),
             None => Ending::of(status, self.culprits()),
         }

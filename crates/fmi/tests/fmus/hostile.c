@@ -79,6 +79,17 @@ static __attribute__((unused)) void fill_shared(Instance *i) {
         if (page != MAP_FAILED) memset(page, 1, 256);
     }
 }
+/* Writes ones all over the memory that costep shares with this process, found by its name, and ends the program well. */
+static __attribute__((unused)) void forge_end(Instance *i) {
+    (void)i;
+    char line[4400];
+    unsigned long start, end;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (maps && fgets(line, sizeof line, maps))
+        if (strstr(line, "memfd:costep") && sscanf(line, "%lx-%lx", &start, &end) == 2)
+            for (volatile uint64_t *at = (uint64_t *)start; (unsigned long)at < start + 512; at++) *at = 1;
+    _exit(0);
+}
 /* A child that leaves group and session. */
 static __attribute__((unused)) void leave_child(Instance *i) {
     (void)i;

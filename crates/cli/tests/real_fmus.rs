@@ -78,6 +78,22 @@ fn a_truck_of_black_boxes_has_the_modes_of_its_equations() {
     assert_eq!(found["steps"][0]["stable"], true);
 }
 
+/// A loop of eight inputs through FMUs of FMI 1.0, which take inputs at the start by another initialisation each: the spring is as long
+/// as it wants to be, so that nothing pulls (FMPy: -0.0).
+#[test]
+fn a_loop_of_fmi_1_starts_from_the_inputs_that_solve_it() {
+    let Some(folder) = real_files("osp-demo-cases/tutorial-fmus") else { return };
+    let sandbox = Sandbox::new();
+    let system = folder.join("OspSystemStructure.xml");
+    sandbox.run(&format!("run {} --method zoh --t-end 1s --out run", system.display()));
+    sandbox.run("export run --signals spring.for_xx,mass.out_f_u --to run.csv").exits(0);
+    let text = std::fs::read_to_string(sandbox.path("run.csv")).unwrap();
+    // Later it swings downwards, which pulls.
+    for row in &table(&text).1[..2] {
+        assert!(row[1].abs() < 1e-6 && row[2].abs() < 1e-6, "{row:?}");
+    }
+}
+
 /// Time and height of a ball whose coefficient of restitution is a signal: 0.7 at its first bounce, 1 from 1 s on.
 fn tuned_ball(interface: &str, file: &Path) -> Vec<(f64, f64)> {
     let sandbox = Sandbox::new();

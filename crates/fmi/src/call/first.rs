@@ -25,18 +25,13 @@ pub(crate) enum Startup {
     Updated(Update),
 }
 
-/// What an initialisation is told, and how often it has been done.
+/// What an initialisation is told.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Beginning {
     start: f64,
     stop: f64,
     tolerance: Option<f64>,
-    count: u32,
 }
-
-/// Other inputs than before need another initialisation. After so many the values of an algebraic loop are
-/// left as they are.
-const MOST_BEGINNINGS: u32 = 8;
 
 impl From<&EventInfo> for Update {
     fn from(info: &EventInfo) -> Self {
@@ -78,7 +73,7 @@ impl Instance {
         if self.library.model().is_some() {
             self.set_time(start)?;
         }
-        self.startup.set(Startup::Waiting(Beginning { start, stop, tolerance, count: 0 }));
+        self.startup.set(Startup::Waiting(Beginning { start, stop, tolerance }));
         Ok(())
     }
 
@@ -88,13 +83,10 @@ impl Instance {
         !matches!(self.startup.get(), Startup::Done(_))
     }
 
-    /// Puts an instance that has been initialised back, to do so with other inputs. False if that was done
-    /// often enough.
+    /// Puts an instance that has been initialised back, to do so with other inputs. False if there is nothing to put back.
+    /// However often that is: whoever solves for inputs knows when to end, and outputs of other inputs are no solution.
     pub(crate) fn begin_again(&mut self) -> Result<bool> {
         let Startup::Done(beginning) = self.startup.get() else { return Ok(false) };
-        if beginning.count >= MOST_BEGINNINGS {
-            return Ok(false);
-        }
         self.reset()?;
         self.startup.set(Startup::Waiting(beginning));
         Ok(true)
@@ -116,7 +108,7 @@ impl Instance {
     /// inputs that change afterwards make another event.
     pub(crate) fn begin(&self, inputs_changed: bool) -> Result<()> {
         let beginning = match self.startup.get() {
-            Startup::Waiting(beginning) => Beginning { count: beginning.count + 1, ..beginning },
+            Startup::Waiting(beginning) => beginning,
             Startup::Updated(update) => {
                 if inputs_changed && !update.terminate {
                     self.startup.set(Startup::No);
@@ -125,7 +117,7 @@ impl Instance {
             }
             Startup::No | Startup::Done(_) => return Ok(()),
         };
-        let Beginning { start, stop, tolerance, .. } = beginning;
+        let Beginning { start, stop, tolerance } = beginning;
         if let Some(f) = self.library.slave() {
             // SAFETY: the instance is alive and freshly made or reset.
             self.call(Call::InitializeSlave, || unsafe { (f.initialize)(self.handle, start, 1, stop) })?;

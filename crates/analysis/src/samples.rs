@@ -11,6 +11,11 @@ const MOST_POINTS: usize = 250;
 const MOST_VALUES: usize = 1_000_000;
 const LEAST_POINTS: usize = 50;
 
+/// Points of each octave of steps that are kept besides while those that are spread evenly lie farther apart, up to this step: what
+/// comes to rest soon is over before the second of those in a long run.
+const PER_OCTAVE: u64 = 8;
+const LAST_EARLY: u64 = 1 << 22;
+
 /// Multiples of this, without their whole part, are spread evenly and follow no oscillation.
 const GOLDEN_RATIO: f64 = 0.618_033_988_749_894_9;
 
@@ -111,9 +116,9 @@ impl Samples {
         is_it.then(|| (&self.rows[i * outputs..(i + 1) * outputs], self.shares[i]))
     }
 
-    /// How much each of the first so many samples counts: where steps vary, as much as the time around it.
+    /// How much each of the first so many samples counts: as much as the time around it.
     pub(crate) fn weights(&self, count: usize) -> Vec<f64> {
-        if self.equal_steps || count < 2 { Vec::new() } else { weights(&self.times[..count]) }
+        if count < 2 { Vec::new() } else { weights(&self.times[..count]) }
     }
 
     /// The intervals from sample to sample, with how much of the run is done after each; nothing where all steps are equal.
@@ -149,7 +154,17 @@ impl Samples {
 
 /// A few points more than asked for may be kept, by the unevenness of their choice.
 fn most_points(outputs: usize) -> usize {
-    wanted(outputs) + MOST_POINTS / 10
+    wanted(outputs) + MOST_POINTS / 10 + if has_early(outputs) { most_early() } else { 0 }
+}
+
+/// Those before the first octave with a grid of its own, and its octaves.
+const fn most_early() -> usize {
+    (PER_OCTAVE * (1 + (LAST_EARLY / PER_OCTAVE).ilog2() as u64)) as usize
+}
+
+/// Very many outputs take too much memory as it is.
+fn has_early(outputs: usize) -> bool {
+    wanted(outputs) == MOST_POINTS
 }
 
 fn wanted(outputs: usize) -> usize {
@@ -157,6 +172,18 @@ fn wanted(outputs: usize) -> usize {
 }
 
 fn is_kept(k: u64, steps: u64, outputs: usize) -> bool {
+    is_even(k, steps, outputs) || (has_early(outputs) && is_early(k, steps))
+}
+
+/// One of a grid that doubles its width from octave to octave, as long as that is finer than the even one. Where looking pauses the
+/// points of the grid are first in their cycles.
+fn is_early(k: u64, steps: u64) -> bool {
+    let grid = (k / PER_OCTAVE).checked_ilog2().map_or(1, |octave| 1 << octave);
+    k < LAST_EARLY && grid * (MOST_POINTS as u64) < steps && k.is_multiple_of(grid)
+}
+
+/// One of those that are spread evenly.
+fn is_even(k: u64, steps: u64, outputs: usize) -> bool {
     let share = if steps > ALL_AT_FIRST { LOOKED_AT as f64 / CYCLE as f64 } else { 1.0 };
     (share == 1.0 || k % CYCLE < LOOKED_AT)
         && (k as f64 * GOLDEN_RATIO).fract() * (steps + 1) as f64 * share <= wanted(outputs) as f64
@@ -167,12 +194,28 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_beginning_of_long_runs_is_kept_octave_by_octave() {
+        for steps in [1_000u64, 40_000, 10_000_000] {
+            let kept: Vec<u64> = (0..=steps.min(1 << 18)).filter(|k| is_kept(*k, steps, 3)).collect();
+            for octave in 3..=steps.min(1 << 17).ilog2() - 1 {
+                let octave = (1 << octave)..(2 << octave);
+                let is_finer = octave.end * (MOST_POINTS as u64) < PER_OCTAVE * steps;
+                let count = kept.iter().filter(|k| octave.contains(k)).count();
+                assert!(!is_finer || count >= 8, "{steps} {octave:?}: {count}");
+            }
+            assert!(kept.iter().all(|k| *k < ALL_AT_FIRST || k % CYCLE < LOOKED_AT));
+        }
+        let all = (0..=u64::from(u32::MAX)).step_by(1 << 12).chain(0..1 << 12);
+        assert!(all.filter(|k| is_early(*k, u64::MAX)).count() <= most_early());
+    }
+
+    #[test]
     fn short_runs_are_kept_whole_and_long_ones_evenly() {
         assert!((0..=200).all(|k| is_kept(k, 200, 3)));
         for (steps, outputs, wanted) in [(100_000u64, 3, 250), (7_000, 100_000, 50), (3_000, 10_000, 100)] {
             let tenth = steps / 10;
             for part in 0..10 {
-                let kept = (part * tenth..(part + 1) * tenth).filter(|k| is_kept(*k, steps, outputs)).count();
+                let kept = (part * tenth..(part + 1) * tenth).filter(|k| is_even(*k, steps, outputs)).count();
                 assert!(kept.abs_diff(wanted / 10) <= 2, "{steps} {outputs}: {kept} in part {part}");
             }
         }

@@ -402,6 +402,22 @@ fn what_grows_exponentially_is_not_called_stable_unseen() {
     assert!(report.doubt.unwrap().reason.contains("same factor"));
 }
 
+/// The oscillator rests after a tenth of a second: its root mean square error falls with the root of the time of the run, whichever
+/// second solution it is measured by. Of 250 points that are spread evenly over a hundred seconds the second is at rest.
+#[test]
+fn an_error_at_the_beginning_counts_however_long_the_run() {
+    for verify in [Verify::Always, Verify::Cheap] {
+        let error = |stop: f64| {
+            let system = System::opening("dual-mass").set("ck", "1e5").set("dk", "1e3").open().unwrap();
+            let run = Run::new().method("nepce").step(1e-3).stop(stop).verify(verify);
+            let run = if verify == Verify::Always { run.reference("none") } else { run };
+            system.run(run).unwrap().report.error_estimate.unwrap().value
+        };
+        let falls_by = error(1.0) / error(100.0);
+        assert!((8.0..13.0).contains(&falls_by), "{verify:?}: {falls_by}");
+    }
+}
+
 #[test]
 fn nobody_waits_for_a_reference_after_the_end_is_asked_for() {
     let limited = Run::new().reference("dopri5:1e-10").time_limit(Some(std::time::Duration::ZERO));

@@ -158,6 +158,11 @@ impl ClosedLoop {
         &self.response.state_to_state
     }
 
+    /// Whether it has been formed of models.
+    pub(super) fn is_formed(&self) -> bool {
+        !self.places.is_empty()
+    }
+
     /// The predicted end states from those of a subsystem on.
     pub(super) fn end_state(&self, i: usize) -> &[f64] {
         &self.end[self.places[i].state..]

@@ -41,9 +41,9 @@ mod stability;
 mod subsystem;
 
 use costep_core::{
-    Coupling, CouplingMethod, Deviations, InputSet, InputShape, KnownInputs, Layout, LengthDemand,
-    LowerOrders, MethodEntry, ModelDemand, ModelKind, ModelsSpec, Options, Request, Result, Signals,
-    StateReader, StateWriter, StepContext, SystemView,
+    Code, Coupling, CouplingMethod, Deviations, Error, InputSet, InputShape, KnownInputs, Layout,
+    LengthDemand, LowerOrders, MethodEntry, ModelDemand, ModelKind, ModelsSpec, Options, Request, Result,
+    Signals, StateReader, StateWriter, StepContext, SystemView,
 };
 
 use crate::papers::{learnt, thesis};
@@ -194,6 +194,13 @@ impl CouplingMethod for Predictive {
             self.renew(step)?;
         }
         self.choose_fit(step, signals)?;
+        // A checkpoint may name a fit that its models have never led to.
+        if self.fit == Fit::End && !self.closed.as_ref().is_some_and(|closed| closed.is_formed()) {
+            return Err(Error::new(
+                Code::CheckpointDamaged,
+                "the saved fit does not go with the saved models",
+            ));
+        }
         self.known_inputs(step, signals);
         if step.repetition == 0 {
             self.locate(signals);

@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn growth_from_step_to_step_is_the_edge() {
-        // It calms down, then runs away with a sign that alternates through zero.
+        // It calms down, then diverges with a sign that alternates through zero.
         let runs_away = |k: i32| match k < 200 {
             true => 0.95f64.powi(k),
             false => 0.95f64.powi(200) * 1.3f64.powi(k - 200) * (2.0 * f64::from(k)).sin().abs(),

@@ -202,6 +202,7 @@ impl CouplingMethod for Corrector {
     }
 
     fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
+        self.parts.restored();
         self.next.started = from.index(2)? == 1;
         let Memory { corrected, bar_end, bar_mean, known, y, changes, .. } = &mut self.next;
         for values in [corrected, bar_end, bar_mean, known, y, changes] {

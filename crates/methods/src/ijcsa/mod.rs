@@ -225,6 +225,9 @@ impl Update for Ijcsa {
 
     fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
         self.columns.load(from)?;
+        if let Jacobians::Local { responses, .. } = &mut self.jacobians {
+            responses.restored();
+        }
         if let Jacobians::Differences(differences) = &mut self.jacobians {
             differences.load(from)?;
             self.newton.blocks.iter_mut().try_for_each(|block| from.reals(block.data_mut()))?;

@@ -238,6 +238,7 @@ impl CouplingMethod for PreStep {
     }
 
     fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
+        self.parts.restored();
         from.reals(&mut self.next.delta)?;
         from.reals(&mut self.next.eps)?;
         if self.settings.ede_intermediate {

@@ -14,6 +14,8 @@ pub(crate) struct PerSubsystem<P> {
     h: f64,
     /// Of the models, when they were last compared.
     generation: Option<u64>,
+    /// A model has been seen that may change.
+    changing: bool,
 }
 
 impl<P: Default> PerSubsystem<P> {
@@ -23,7 +25,22 @@ impl<P: Default> PerSubsystem<P> {
             versions: vec![None; subsystems],
             h: 0.0,
             generation: None,
+            changing: false,
         }
+    }
+
+    /// Another state has been loaded. Versions count the changes of one history: in another one the same number may be
+    /// that of another model, unless models never change.
+    pub(crate) fn restored(&mut self) {
+        if self.changing {
+            self.forget();
+        }
+    }
+
+    /// All records are renewed in the next step.
+    pub(crate) fn forget(&mut self) {
+        self.versions.fill(None);
+        self.generation = None;
     }
 
     /// Calls `update(record, number, model)` where a model or the step has changed. Says whether any has.
@@ -47,6 +64,7 @@ impl<P: Default> PerSubsystem<P> {
             }
             *known = version;
             let model = signals.models.model(i).ok_or_else(|| no_model(signals, i))?;
+            self.changing |= !model.is_constant;
             update(part, i, model).map_err(|cause| bad_model(signals, i, cause))?;
             changed = true;
         }

@@ -2,7 +2,10 @@
 //! thesis' stability study: 56 pairs of coupling spring and damper, eleven steps up to 10 ms.
 
 use costep_conformance::systems::{coupled, method, model};
-use costep_engine::Engine;
+use costep_core::{
+    AfterStep, Experiment, Interval, Result, Signals, StateReader, StateWriter, StepContext, Verdict,
+};
+use costep_engine::{Engine, StepControl, System};
 use costep_integrate::Solver;
 use costep_linalg::Matrix;
 
@@ -20,13 +23,17 @@ struct Masses {
 
 impl Masses {
     fn engine(self, start: [f64; 4], label: &str, (h, steps): (f64, u64)) -> Engine {
+        Engine::new(self.system(start, label, (h, steps))).unwrap()
+    }
+
+    fn system(self, start: [f64; 4], label: &str, (h, steps): (f64, u64)) -> System {
         let Self { ck, dk, m1, m2 } = self;
         let [x1, v1, x2, v2] = start;
         let places = [("x1", x1), ("v1", v1), ("x2", x2), ("v2", v2)];
         let parameters: Vec<_> =
             [("ck", ck), ("dk", dk), ("m1", m1), ("m2", m2)].into_iter().chain(places).collect();
         let model = model("dual-mass", &parameters);
-        Engine::new(coupled(&model, &Solver::Exact, &method(label), h * steps as f64, h)).unwrap()
+        coupled(&model, &Solver::Exact, &method(label), h * steps as f64, h)
     }
 }
 
@@ -138,4 +145,94 @@ fn the_choice_of_a_fit_is_said_and_kept_in_checkpoints() {
         Masses { ck: 1e5, dk: 1e3, m1: 10.0, m2: 10.0 }.engine([0.1, 0.0, 0.1, 0.0], "auto", (1e-3, 1));
     calm.step().unwrap();
     assert_eq!(calm.warnings().count(), 0);
+}
+
+#[test]
+fn an_engine_that_goes_back_chooses_again() {
+    let (masses, h) = unstable_case();
+    let mut engine = masses.engine([0.1, 0.0, 0.1, 0.0], "predictive", (h, 60));
+    let start = engine.save().unwrap();
+    let mut run = || {
+        engine.load(&start).unwrap();
+        std::iter::from_fn(|| {
+            (!engine.is_over()).then(|| {
+                engine.step().unwrap();
+                engine.outputs().to_vec()
+            })
+        })
+        .collect::<Vec<_>>()
+    };
+    let first = run();
+    assert_eq!(first.len(), 60);
+    assert_eq!(first, run());
+}
+
+/// A step of one length, tried with a longer one before.
+struct SecondTry {
+    experiment: Experiment,
+    /// Of the next try.
+    length: f64,
+    time: f64,
+}
+
+impl SecondTry {
+    fn new(experiment: Experiment, longer: f64) -> Self {
+        Self { experiment, length: longer, time: experiment.start }
+    }
+}
+
+impl StepControl for SecondTry {
+    fn next_step(&self, _k: u64) -> Interval {
+        Interval { start: self.time, end: self.time + self.length, length: self.length }
+    }
+
+    fn is_over(&self, k: u64) -> bool {
+        k > 0
+    }
+
+    fn is_uniform(&self) -> bool {
+        false
+    }
+
+    fn rejected(&mut self, _step: &StepContext, shorter: f64) -> Result<()> {
+        self.length = shorter;
+        Ok(())
+    }
+
+    fn accepted(&mut self, step: &StepContext) {
+        self.time = step.t_next;
+    }
+
+    fn after_step(&self) -> AfterStep {
+        AfterStep::Judge
+    }
+
+    fn judge(&mut self, step: &StepContext, _signals: &Signals<'_>) -> Result<Verdict> {
+        let shorter = self.experiment.step;
+        Ok(if step.h > shorter { Verdict::Reject { shorter } } else { Verdict::Accept })
+    }
+
+    fn save(&self, _out: &mut StateWriter) {}
+
+    fn load(&mut self, _from: &mut StateReader<'_>) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_step_that_is_tried_again_with_another_fit_starts_where_it_should() {
+    let masses = Masses { ck: 1.783e6, dk: 755.0, m1: 3.627, m2: 1.074 };
+    let (longer, h) = (18.9e-3, 17.6e-3);
+    // The first try keeps the projection, the second one cannot.
+    assert!(spectral_radius(masses, "predictive:fit=galerkin", longer) <= 1.0);
+    assert!(spectral_radius(masses, "predictive:fit=galerkin", h) > 1.0 + 1e-6);
+    let end = |longer: f64| {
+        let system = masses.system([0.1, 3.0, 0.1, -20.0], "predictive", (h, 1));
+        let control = SecondTry::new(system.experiment, longer);
+        let mut engine = Engine::with_control(system, Box::new(control)).unwrap();
+        engine.step().unwrap();
+        assert_eq!(engine.last_step().length, h);
+        engine.outputs().to_vec()
+    };
+    assert_eq!(end(longer), end(h));
 }

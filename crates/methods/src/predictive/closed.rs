@@ -22,8 +22,9 @@ const MOST_STATES: usize = 400;
 pub(super) struct ClosedLoop {
     /// Subsystems by name.
     order: Vec<usize>,
-    /// Places of the first state, input and output of each subsystem.
+    /// Places of the first state, input and output of each subsystem, and its number of states.
     places: Vec<StackPlace>,
+    states: Vec<usize>,
     /// Inputs of the system in the order of the columns.
     inputs: Vec<usize>,
     /// Connections of the group: (input, output, gain).
@@ -50,8 +51,16 @@ impl ClosedLoop {
         Self { order, links: system.coupling.links(system.inputs.iter()), ..Self::default() }
     }
 
-    /// Takes room when the sizes of the models are known.
-    fn take_room(&mut self, parts: &[SubsystemPredictor], layout: &Layout, width: usize) -> Result<()> {
+    /// Takes room where that for models of such sizes is not taken yet.
+    pub(super) fn take_room(
+        &mut self,
+        parts: &[SubsystemPredictor],
+        layout: &Layout,
+        width: usize,
+    ) -> Result<()> {
+        if parts.iter().map(|part| part.x.len()).eq(self.states.iter().copied()) {
+            return Ok(());
+        }
         let (mut column_of, mut row_of) = (vec![0; layout.inputs()], vec![0; layout.outputs()]);
         self.inputs = self.order.iter().flat_map(|i| layout.input_range(*i)).collect();
         self.inputs.iter().enumerate().for_each(|(column, j)| column_of[*j] = column);
@@ -76,6 +85,7 @@ impl ClosedLoop {
         (self.x, self.end, self.forcing) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
         (self.beta, self.offset) = (vec![0.0; r], vec![0.0; m]);
         (self.known, self.c) = (vec![0.0; m * width], vec![0.0; m * width]);
+        self.states = parts.iter().map(|part| part.x.len()).collect();
         Ok(())
     }
 
@@ -87,10 +97,7 @@ impl ClosedLoop {
         (step, width): (&StepContext, usize),
         euler_step: f64,
     ) -> Result<()> {
-        let states: usize = parts.iter().map(|part| part.x.len()).sum();
-        if self.places.len() != parts.len() || self.x.len() != states {
-            self.take_room(parts, layout, width)?;
-        }
+        self.take_room(parts, layout, width)?;
         self.close(parts)?;
         if self.response.compute_as_solved(&self.model, step.h, euler_step, &mut self.shop) {
             return Ok(());
@@ -156,11 +163,6 @@ impl ClosedLoop {
     /// The map of the coupled models over one step.
     pub(super) fn map(&self) -> &Matrix {
         &self.response.state_to_state
-    }
-
-    /// Whether it has been formed of models.
-    pub(super) fn is_formed(&self) -> bool {
-        !self.places.is_empty()
     }
 
     /// The predicted end states from those of a subsystem on.

@@ -41,9 +41,9 @@ mod stability;
 mod subsystem;
 
 use costep_core::{
-    Code, Coupling, CouplingMethod, Deviations, Error, InputSet, InputShape, KnownInputs, Layout,
-    LengthDemand, LowerOrders, MethodEntry, ModelDemand, ModelKind, ModelsSpec, Options, Request, Result,
-    Signals, StateReader, StateWriter, StepContext, SystemView,
+    Coupling, CouplingMethod, Deviations, InputSet, InputShape, KnownInputs, Layout, LengthDemand,
+    LowerOrders, MethodEntry, ModelDemand, ModelKind, ModelsSpec, Options, Request, Result, Signals,
+    StateReader, StateWriter, StepContext, SystemView,
 };
 
 use crate::papers::{learnt, thesis};
@@ -193,17 +193,14 @@ impl CouplingMethod for Predictive {
         if self.refresh(step, signals)? {
             self.renew(step)?;
         }
-        self.choose_fit(step, signals)?;
-        // A checkpoint may name a fit that its models have never led to.
-        if self.fit == Fit::End && !self.closed.as_ref().is_some_and(|closed| closed.is_formed()) {
-            return Err(Error::new(
-                Code::CheckpointDamaged,
-                "the saved fit does not go with the saved models",
-            ));
-        }
+        let turned = self.choose_fit(step, signals)?;
         self.known_inputs(step, signals);
+        // A step that is repeated starts where it did, but for parts that had not to be located for the fit before.
         if step.repetition == 0 {
-            self.locate(signals);
+            self.locate(signals, |_| true);
+        } else if turned {
+            let settings = self.settings;
+            self.locate(signals, |part| part.is_linear_with_read_states(&settings));
         }
         self.predict(signals);
         self.cut_and_match();
@@ -236,8 +233,12 @@ impl CouplingMethod for Predictive {
 
     fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
         self.sizes.load(from)?;
+        self.parts.restored();
         if let Some(stability) = &mut self.stability {
-            self.fit = stability.load(from)?;
+            let fit = stability.load(from)?;
+            if fit != std::mem::replace(&mut self.fit, fit) {
+                self.parts.forget();
+            }
         }
         self.parts.each.iter_mut().try_for_each(|part| part.load(from))
     }
@@ -261,18 +262,39 @@ impl Predictive {
         if self.fit.matches_ends() {
             self.match_ends();
         }
-        let euler_step = self.common_euler_step().unwrap_or(0.0);
-        if let Some(closed) = self.closed.as_mut().filter(|_| self.fit.is_closed()) {
-            closed.update(&self.parts.each, &self.layout, (step, self.width), euler_step)?;
+        if self.fit.is_closed()
+            && let Err(error) = self.close(step)
+        {
+            if self.stability.is_none() {
+                return Err(error);
+            }
+            self.turn_to(Fit::Galerkin);
         }
         let parts = &self.parts.each;
         let has_interface = !self.settings.fit.is_closed();
         let regular = !has_interface || self.interface.factor(|i| &parts[i].response.input_to_output);
         if let Some(stability) = &mut self.stability {
-            stability.models_changed(regular);
+            stability.models_changed(regular, self.parts.edition());
             return Ok(());
         }
         if regular { Ok(()) } else { Err(singular_interface(step)) }
+    }
+
+    /// New maps of the coupled models as a whole.
+    fn close(&mut self, step: &StepContext) -> Result<()> {
+        let euler_step = self.common_euler_step().unwrap_or(0.0);
+        match &mut self.closed {
+            Some(closed) => closed.update(&self.parts.each, &self.layout, (step, self.width), euler_step),
+            None => Ok(()),
+        }
+    }
+
+    fn turn_to(&mut self, fit: Fit) {
+        self.fit = fit;
+        self.collect_linear_responses();
+        if fit.matches_ends() {
+            self.match_ends();
+        }
     }
 
     /// Length of the Euler steps of all subsystems with states, zero if they are continuous; none if they differ.
@@ -316,11 +338,13 @@ impl Predictive {
         }
     }
 
-    /// Where each subsystem stands, and what its model does not explain.
-    fn locate(&mut self, signals: &Signals<'_>) {
+    /// Where these subsystems stand, and what their models do not explain.
+    fn locate(&mut self, signals: &Signals<'_>, which: impl Fn(&SubsystemPredictor) -> bool) {
         let Self { parts, linear_responses, layout, .. } = self;
-        for (i, part) in parts.each.iter_mut().enumerate().filter(|(i, _)| linear_responses.map(*i).is_none())
-        {
+        for (i, part) in parts.each.iter_mut().enumerate() {
+            if linear_responses.map(i).is_some() || !which(part) {
+                continue;
+            }
             let (us, ys) = (layout.input_range(i), layout.output_range(i));
             if let (Some(model), Some(state)) = (signals.models.model(i), signals.models.state(i)) {
                 let sizes = &self.sizes.outputs[ys.clone()];

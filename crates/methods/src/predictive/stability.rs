@@ -16,7 +16,7 @@ use costep_linalg::{Matrix, SpectralRadius};
 
 use super::Predictive;
 use super::settings::Fit;
-use super::subsystem::Place;
+use super::subsystem::{Place, SubsystemPredictor};
 
 /// Radii above one by less are those of undamped systems, with round-off; a run of 1e5 steps grows by a tenth.
 const ROUND_OFF: f64 = 1e-6;
@@ -31,7 +31,7 @@ const MOST_CHANGING_STATES: usize = 24;
 const STEPS: usize = 4;
 const FEW_STATES: usize = 8;
 /// Times in a row that `galerkin` must have been stable before it is used again.
-const CALM: u64 = 16;
+const CALM: usize = 16;
 
 #[derive(Default)]
 pub(super) struct Stability {
@@ -42,6 +42,8 @@ pub(super) struct Stability {
     radius: SpectralRadius,
     /// Models have changed since the map was looked at.
     pending: bool,
+    /// The models and the step that were told last: a run that is resumed forms all maps anew.
+    edition: (u64, f64),
     /// The interface has a solution.
     regular: bool,
     /// Times in a row that the fit which is not in use was the better one.
@@ -66,8 +68,9 @@ pub(super) fn can_be_known(system: &SystemView<'_>) -> bool {
 }
 
 impl Stability {
-    pub(super) fn models_changed(&mut self, regular: bool) {
-        (self.pending, self.regular) = (true, regular);
+    pub(super) fn models_changed(&mut self, regular: bool, edition: (u64, f64)) {
+        self.pending |= edition != self.edition;
+        (self.edition, self.regular) = (edition, regular);
     }
 
     /// Where this run does less than it could.
@@ -87,41 +90,66 @@ impl Stability {
 
     pub(super) fn save(&self, fit: Fit, out: &mut StateWriter) {
         out.integer(u64::from(fit == Fit::End));
+        out.integer(u64::from(self.pending));
+        out.integer(self.edition.0);
+        out.real(self.edition.1);
         out.integer(self.calm);
         out.integer(self.found as u64);
     }
 
     pub(super) fn load(&mut self, from: &mut StateReader<'_>) -> Result<Fit> {
         let fit = if from.index(2)? == 1 { Fit::End } else { Fit::Galerkin };
-        self.calm = from.integer()?;
+        self.pending = from.index(2)? == 1;
+        self.edition = (from.integer()?, from.real()?);
+        self.calm = from.index(CALM)? as u64;
         self.found = [Found::Stable, Found::Matched, Found::Unstable][from.index(3)?];
         Ok(fit)
     }
 }
 
 impl Predictive {
-    /// Looks at the map of the fits where models have changed.
-    pub(super) fn choose_fit(&mut self, step: &StepContext, signals: &Signals<'_>) -> Result<()> {
+    /// Looks at the map of the fits where models have changed. Says whether the fit is another one since.
+    pub(super) fn choose_fit(&mut self, step: &StepContext, signals: &Signals<'_>) -> Result<bool> {
         if !self.stability.as_ref().is_some_and(|stability| stability.pending) {
-            return Ok(());
+            return Ok(false);
         }
         let states: usize = self.parts.each.iter().map(|part| part.x.len()).sum();
         let constant = self.parts.each.iter().all(|part| part.model.is_constant);
         let every = if constant { 1 } else { (STEPS * states.div_ceil(FEW_STATES)).max(1) as u64 };
         let regular = self.stability.as_ref().is_some_and(|stability| stability.regular);
         if regular && !step.k.is_multiple_of(every) {
-            return Ok(());
+            return Ok(false);
         }
-        let Some(mut stability) = self.stability.take() else { return Ok(()) };
+        let Some(mut stability) = self.stability.take() else { return Ok(false) };
         stability.pending = false;
+        let before = self.fit;
         let (most, slack) = if constant { (MOST_STATES, ROUND_OFF) } else { (MOST_CHANGING_STATES, FROZEN) };
-        if let Some(euler_step) = self.common_euler_step().filter(|_| states <= most) {
-            let better = self.stable_fit(&mut stability, (step, signals), (euler_step, 1.0 + slack));
-            self.turn_to(better, &mut stability);
+        if states <= most && self.common_euler_step().is_some() {
+            self.take_room(&mut stability)?;
+            let better = self.stable_fit(&mut stability, (step, signals), 1.0 + slack);
+            let chosen = stability.choose(before, better);
+            if chosen != before {
+                self.turn_to(chosen);
+            }
         }
         let regular = stability.regular;
         self.stability = Some(stability);
-        if regular || self.fit == Fit::End { Ok(()) } else { Err(super::singular_interface(step)) }
+        match regular || self.fit == Fit::End {
+            true => Ok(self.fit != before),
+            false => Err(super::singular_interface(step)),
+        }
+    }
+
+    /// For all fits at the first look: later ones take none.
+    fn take_room(&mut self, stability: &mut Stability) -> Result<()> {
+        stability.take_room(&self.parts.each);
+        for part in &mut self.parts.each {
+            part.matching();
+        }
+        match &mut self.closed {
+            Some(closed) => closed.take_room(&self.parts.each, &self.layout, self.width),
+            None => Ok(()),
+        }
     }
 
     /// The fit that is stable by the present models, or grows least.
@@ -129,7 +157,7 @@ impl Predictive {
         &mut self,
         stability: &mut Stability,
         (step, signals): (&StepContext, &Signals<'_>),
-        (euler_step, enough): (f64, f64),
+        enough: f64,
     ) -> Fit {
         let galerkin = match stability.regular {
             true => self.radius_of(Fit::Galerkin, (stability, enough), signals.coupling),
@@ -138,34 +166,25 @@ impl Predictive {
         if galerkin <= enough {
             return Fit::Galerkin;
         }
-        let Some(closed) = &mut self.closed else { return Fit::Galerkin };
-        if closed.update(&self.parts.each, &self.layout, (step, self.width), euler_step).is_err() {
+        if self.close(step).is_err() {
+            stability.found = Found::Unstable;
             return Fit::Galerkin;
         }
-        let coupled = stability.radius.compute(closed.map(), enough).max(1.0);
-        if galerkin <= coupled * enough {
+        let Some(closed) = &self.closed else { return Fit::Galerkin };
+        let coupled = stability.radius.compute(closed.map(), enough);
+        // What grows by itself is followed with the accuracy of the fit.
+        let limit = if coupled <= enough { enough } else { coupled * (1.0 + FROZEN) };
+        if galerkin <= limit {
             return Fit::Galerkin;
         }
         let end = self.radius_of(Fit::End, (stability, enough), signals.coupling);
-        if end.is_nan() || end > coupled * enough {
+        if end > limit {
             stability.found = Found::Unstable;
         }
         if end < galerkin { Fit::End } else { Fit::Galerkin }
     }
 
-    fn turn_to(&mut self, better: Fit, stability: &mut Stability) {
-        let chosen = stability.choose(self.fit, better);
-        if chosen == self.fit {
-            return;
-        }
-        self.fit = chosen;
-        self.collect_linear_responses();
-        if chosen == Fit::End {
-            self.match_ends();
-        }
-    }
-
-    /// The spectral radius of a fit, or a bound not above `enough` if that is all that matters.
+    /// The spectral radius of a fit, infinite where its map is no number, or a bound not above `enough` if that is all that matters.
     fn radius_of(
         &mut self,
         fit: Fit,
@@ -176,9 +195,8 @@ impl Predictive {
         if fit == Fit::End {
             self.match_ends();
         }
-        stability.take_room(&self.parts.each);
         let Stability { places, starts, map, radius, .. } = stability;
-        let swap = |parts: &mut [super::SubsystemPredictor], places: &mut [Place]| {
+        let swap = |parts: &mut [SubsystemPredictor], places: &mut [Place]| {
             parts.iter_mut().zip(places).for_each(|(part, place)| part.swap_place(place));
         };
         swap(&mut self.parts.each, places);
@@ -193,7 +211,8 @@ impl Predictive {
         }
         swap(&mut self.parts.each, places);
         self.fit = in_use;
-        radius.compute(map, enough)
+        let radius = radius.compute(map, enough);
+        if radius.is_nan() { f64::INFINITY } else { radius }
     }
 
     /// c of the subsystems where they stand, without external inputs.
@@ -229,18 +248,19 @@ impl Stability {
         if better == Fit::End && self.found == Found::Stable {
             self.found = Found::Matched;
         }
-        if better == Fit::Galerkin && self.calm < CALM {
+        if better == Fit::Galerkin && self.calm < CALM as u64 {
             return in_use;
         }
         self.calm = 0;
         better
     }
 
-    fn take_room(&mut self, parts: &[super::SubsystemPredictor]) {
-        let states = parts.iter().map(|part| part.x.len()).sum();
-        if self.map.rows() == states && self.places.len() == parts.len() {
+    fn take_room(&mut self, parts: &[SubsystemPredictor]) {
+        let fits = |(part, place): (&SubsystemPredictor, &Place)| place.fits(part);
+        if self.places.len() == parts.len() && parts.iter().zip(&self.places).all(fits) {
             return;
         }
+        let states = parts.iter().map(|part| part.x.len()).sum();
         self.places = parts.iter().map(Place::origin_of).collect();
         let ends = parts.iter().scan(0, |end, part| {
             *end += part.x.len();

@@ -29,6 +29,11 @@ impl Place {
         let zeros = |values: &[f64]| vec![0.0; values.len()];
         Self { x: zeros(&part.x), forcing: zeros(&part.forcing), beta: zeros(&part.beta), has_forcing: false }
     }
+
+    /// Whether it has the states of such a subsystem.
+    pub(super) fn fits(&self, part: &SubsystemPredictor) -> bool {
+        (self.x.len(), self.beta.len()) == (part.x.len(), part.beta.len())
+    }
 }
 
 #[derive(Default)]
@@ -92,10 +97,15 @@ impl SubsystemPredictor {
 
     /// Gets ready to match end states with these responses.
     pub(super) fn match_ends(&mut self, fit: Fit, orders: &[Option<usize>], input_sizes: &[f64]) {
+        let (matching, model, response) = self.matching();
+        matching.design(response, (&model.nominal, input_sizes), orders, fit == Fit::End);
+    }
+
+    /// What matches its end states; takes room for it where there is none.
+    pub(super) fn matching(&mut self) -> (&mut Matching, &LocalModel, &Response) {
         let Self { model, response, matching, .. } = self;
         let room = || Box::new(Matching::new((model.states, model.inputs), response.width()));
-        let matching = matching.get_or_insert_with(room);
-        matching.design(response, (&model.nominal, input_sizes), orders, fit == Fit::End);
+        (matching.get_or_insert_with(room), model, response)
     }
 
     fn take_room(&mut self, model: &LocalModel, width: usize, settings: &Settings) {

@@ -43,6 +43,11 @@ impl<P: Default> PerSubsystem<P> {
         self.generation = None;
     }
 
+    /// Differs where any record has been renewed for another model or step.
+    pub(crate) fn edition(&self) -> (u64, f64) {
+        (self.versions.iter().flatten().fold(0, |sum, version| sum.wrapping_add(*version)), self.h)
+    }
+
     /// Calls `update(record, number, model)` where a model or the step has changed. Says whether any has.
     pub(crate) fn refresh(
         &mut self,

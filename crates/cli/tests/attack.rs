@@ -394,6 +394,11 @@ fn a_sandbox_refuses_every_way_out() {
         ": fsopen",
         ": fanotify_init",
         ": adjtimex",
+        ": open_tree_attr",
+        ": setpriority",
+        ": sched_setaffinity",
+        ": ioprio_set",
+        ": ioctl",
         &format!(" to read: {outside}/secret"),
     ] {
         assert!(deeds.contains(&format!("refused{deed}")), "{deed} in {deeds}");

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -71,6 +73,9 @@ static __attribute__((unused)) void spoil_recording(Instance *i) {
     if (file < 0 || pwrite(file, "stray", 5, 100) != 5) abort();
     close(file);
 }
+/* Cuts or removes it, when the run has read it again. */
+static __attribute__((unused)) void cut_recording(void) { if (truncate("out/results.arrows", 600)) abort(); }
+static __attribute__((unused)) void remove_recording(void) { if (unlink("out/results.arrows")) abort(); }
 /* Writes all over the memory that costep shares with this process. */
 static __attribute__((unused)) void fill_shared(Instance *i) {
     (void)i;
@@ -80,15 +85,26 @@ static __attribute__((unused)) void fill_shared(Instance *i) {
     }
 }
 /* Writes ones all over the memory that costep shares with this process, found by its name, and ends the program well. */
-static __attribute__((unused)) void forge_end(Instance *i) {
-    (void)i;
+static __attribute__((unused)) void fill_found(uint64_t value, unsigned long most) {
     char line[4400];
     unsigned long start, end;
     FILE *maps = fopen("/proc/self/maps", "r");
     while (maps && fgets(line, sizeof line, maps))
         if (strstr(line, "memfd:costep") && sscanf(line, "%lx-%lx", &start, &end) == 2)
-            for (volatile uint64_t *at = (uint64_t *)start; (unsigned long)at < start + 512; at++) *at = 1;
+            for (volatile uint64_t *at = (uint64_t *)start; (unsigned long)at < end && (unsigned long)at < start + most; at++)
+                *at = value;
+}
+static __attribute__((unused)) void forge_end(Instance *i) {
+    (void)i;
+    fill_found(1, 512);
     _exit(0);
+}
+/* The same all over it, and goes on. */
+static __attribute__((unused)) void fill_mailbox(Instance *i) { (void)i; fill_found(UINT64_MAX, 1ul << 30); }
+/* The thread ends without a word at its next call of the system that is not to read or write, outside of this call. */
+static __attribute__((unused)) void lose_thread(Instance *i) {
+    (void)i;
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, 1, 0, 0, 0)) abort();
 }
 /* A child that leaves group and session. */
 static __attribute__((unused)) void leave_child(Instance *i) {
@@ -260,6 +276,17 @@ static __attribute__((unused)) void escape(Instance *i) {
     sum += worked(i, "name space", syscall(SYS_unshare, 0x10000000) == 0);
     sum += worked(i, "mount", syscall(SYS_fsopen, "tmpfs", 0) >= 0);
     sum += worked(i, "watch of files", syscall(SYS_fanotify_init, 0, 0) >= 0);
+    sum += worked(i, "copy of a mount", syscall(467, AT_FDCWD, outside, 1, 0, 0) >= 0);
+    sum += worked(i, "priority of another", setpriority(PRIO_PROCESS, getppid(), 1) == 0);
+    sum += worked(i, "priority of a group", setpriority(PRIO_PGRP, 0, 1) == 0);
+    unsigned long cores[16] = {3};
+    sum += worked(i, "cores of another", syscall(SYS_sched_setaffinity, getppid(), sizeof cores, cores) >= 0);
+    sum += worked(i, "disk of another", syscall(SYS_ioprio_set, 1, getppid(), 2 << 13 | 7) >= 0);
+    int readable = open("/etc/ld.so.cache", O_RDONLY), attributes = 0;
+    sum += worked(i, "lease", fcntl(readable, F_SETLEASE, F_RDLCK) == 0);
+    sum += worked(i, "attributes", ioctl(readable, FS_IOC_GETFLAGS, &attributes) == 0
+                                       && ioctl(readable, FS_IOC_SETFLAGS, &attributes) == 0);
+    sum += worked(i, "terminal", ioctl(0, TIOCSTI, "x") == 0);
     struct timex nothing = {0};
     sum += worked(i, "clock", syscall(SYS_adjtimex, &nothing) >= 0);
     if (sum) abort();
@@ -348,6 +375,14 @@ EXPORT int fmi2SetReal(void *c, const uint32_t *vr, size_t n, const double *v) {
     }
     return OK;
 }
+#ifdef WILD_TEXT
+/* From 0.3 s on the text is nowhere. */
+EXPORT int fmi2GetString(void *c, const uint32_t *vr, size_t n, const char **v) {
+    (void)vr;
+    for (size_t k = 0; k < n; k++) v[k] = ((Instance *)c)->done ? (const char *)8 : "here";
+    return OK;
+}
+#endif
 EXPORT int fmi2DoStep(void *c, double start, double h, int no_return) {
     (void)no_return;
     Instance *i = c;

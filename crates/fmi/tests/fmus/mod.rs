@@ -179,10 +179,15 @@ pub(crate) fn build_hostile(width: usize, flags: &[&str]) -> TestFmu {
         )
     };
     let inputs: String = (0..width).map(|k| variable("u", k, k, "input", " start=\"0\"")).collect();
-    let outputs: String = (0..width).map(|k| variable("y", k, width + k, "output", "")).collect();
+    let mut outputs: String = (0..width).map(|k| variable("y", k, width + k, "output", "")).collect();
     let known = if flags.contains(&"-DUNKNOWN_DEPENDENCIES") { "" } else { " dependencies=\"\"" };
-    let unknowns: String =
+    let mut unknowns: String =
         (1..=width).map(|k| format!("<Unknown index=\"{}\"{known}/>", width + k)).collect();
+    if flags.contains(&"-DWILD_TEXT") {
+        outputs += "<ScalarVariable name=\"text\" valueReference=\"0\" causality=\"output\" variability=\"discrete\">\
+                    <String/></ScalarVariable>\n";
+        unknowns += &format!("<Unknown index=\"{}\" dependencies=\"\"/>", 2 * width + 1);
+    }
     let stores = match flags.iter().any(|flag| flag.contains("_STATE")) {
         true => "canGetAndSetFMUstate=\"true\" canSerializeFMUstate=\"true\"",
         false => "",

@@ -54,29 +54,66 @@ const REFUSED_TOO: &[Named] = &calls! {
 const REFUSED_TOO: &[Named] = &[];
 
 /// Newer calls of the same kinds, whose numbers are the same on all machines.
-const REFUSED_NEWER: &[Named] =
-    &[(452, "fchmodat2"), (463, "setxattrat"), (466, "removexattrat"), (469, "file_setattr")];
+const REFUSED_NEWER: &[Named] = &[
+    (452, "fchmodat2"),
+    (463, "setxattrat"),
+    (466, "removexattrat"),
+    (467, "open_tree_attr"),
+    (469, "file_setattr"),
+];
 
 /// Refused where Landlock does not: it looks at files that are shortened by name from Linux 6.2 on.
 const SHORTENING: &[Named] = &calls! { SYS_truncate truncate };
 
-/// Commands of `fcntl` by which the kernel sends signals to another process.
-const OWNERS: [u64; 2] = [libc::F_SETOWN as u64, F_SETOWN_EX];
+/// Commands of `fcntl` by which the kernel sends signals to another process, or lets others wait for a file.
+const OWNERS: [u64; 3] = [libc::F_SETOWN as u64, F_SETOWN_EX, libc::F_SETLEASE as u64];
 const F_SETOWN_EX: u64 = 15;
+
+/// Commands of `ioctl` that change attributes of files which may only be read, stop a whole file system, type into a
+/// terminal, or have the kernel send signals to another process.
+const CONTROLS: [u64; 11] = [
+    0x4008_6602, // FS_IOC_SETFLAGS
+    0x4004_6602, // FS_IOC32_SETFLAGS
+    0x401c_5820, // FS_IOC_FSSETXATTR
+    0x4080_6685, // FS_IOC_ENABLE_VERITY
+    0xc004_5877, // FIFREEZE
+    0xc004_5878, // FITHAW
+    0xc018_5879, // FITRIM
+    0x5412,      // TIOCSTI
+    0x541c,      // TIOCLINUX
+    0x8901,      // FIOSETOWN
+    0x8902,      // SIOCSPGRP
+];
 
 /// Calls that are refused unless their first argument is this process.
 const ABOUT_OTHERS: &[Named] = &calls! {
     SYS_kill kill SYS_tgkill tgkill SYS_rt_sigqueueinfo rt_sigqueueinfo SYS_rt_tgsigqueueinfo rt_tgsigqueueinfo
 };
 
+/// Calls about priority and cores that are refused unless this argument is this process or zero, the thread that calls.
+const PRIORITIES: &[(u8, Named)] = &[
+    (0, (libc::SYS_sched_setaffinity, "sched_setaffinity")),
+    (0, (libc::SYS_sched_setscheduler, "sched_setscheduler")),
+    (0, (libc::SYS_sched_setparam, "sched_setparam")),
+    (0, (libc::SYS_sched_setattr, "sched_setattr")),
+    (1, (libc::SYS_setpriority, "setpriority")),
+    (1, (libc::SYS_ioprio_set, "ioprio_set")),
+    (0, (libc::SYS_prlimit64, "prlimit64")),
+];
+
 /// How the filter marks calls that the listener hears of; seccompiler has no such action.
 const MARK: u32 = 0x0c05;
 
 /// The name of a call.
 pub(super) fn name(call: i64) -> &'static str {
-    let rest = [(libc::SYS_clone, "clone"), (libc::SYS_prlimit64, "prlimit64"), (libc::SYS_fcntl, "fcntl")];
+    let rest = [(libc::SYS_clone, "clone"), (libc::SYS_fcntl, "fcntl"), (libc::SYS_ioctl, "ioctl")];
     let all = [OPENING, OPENING_TOO, REFUSED, REFUSED_TOO, REFUSED_NEWER, SHORTENING, ABOUT_OTHERS, &rest];
-    all.into_iter().flatten().find(|(number, _)| *number == call).map_or("another call", |(_, name)| name)
+    let priorities = PRIORITIES.iter().map(|(_, named)| named);
+    all.into_iter()
+        .flatten()
+        .chain(priorities)
+        .find(|(number, _)| *number == call)
+        .map_or("another call", |(_, name)| name)
 }
 
 /// The filter of this process, which shortens no files by name unless other rules look at that.
@@ -102,10 +139,20 @@ fn build(shortening_is_ruled: bool) -> std::result::Result<BpfProgram, seccompil
     let thread = libc::CLONE_THREAD as u64;
     let no_thread = SeccompCmpOp::MaskedEq(thread);
     rules.insert(libc::SYS_clone, vec![SeccompRule::new(vec![condition(0, no_thread, 0)?])?]);
-    let others = vec![condition(0, SeccompCmpOp::Ne, own)?, condition(0, SeccompCmpOp::Ne, 0)?];
-    rules.insert(libc::SYS_prlimit64, vec![SeccompRule::new(others)?]);
-    let owners = OWNERS.map(|command| SeccompRule::new(vec![condition(1, SeccompCmpOp::Eq, command)?]));
-    rules.insert(libc::SYS_fcntl, owners.into_iter().collect::<std::result::Result<_, _>>()?);
+    for (argument, (call, _)) in PRIORITIES {
+        let others = [own, 0].map(|me| condition(*argument, SeccompCmpOp::Ne, me));
+        let others = others.into_iter().collect::<std::result::Result<_, _>>()?;
+        rules.insert(*call, vec![SeccompRule::new(others)?]);
+    }
+    // By group or user it may be about any process, whatever the number.
+    for (call, one) in [(libc::SYS_setpriority, libc::PRIO_PROCESS as u64), (libc::SYS_ioprio_set, 1)] {
+        let rule = SeccompRule::new(vec![condition(0, SeccompCmpOp::Ne, one)?])?;
+        rules.entry(call).or_default().push(rule);
+    }
+    for (call, commands) in [(libc::SYS_fcntl, &OWNERS[..]), (libc::SYS_ioctl, &CONTROLS)] {
+        let rule = |command: &u64| SeccompRule::new(vec![condition(1, SeccompCmpOp::Eq, *command)?]);
+        rules.insert(call, commands.iter().map(rule).collect::<std::result::Result<_, _>>()?);
+    }
     let machine = TargetArch::try_from(std::env::consts::ARCH)?;
     let filter = SeccompFilter::new(rules, SeccompAction::Allow, SeccompAction::Trace(MARK), machine)?;
     let program: BpfProgram = filter.try_into()?;

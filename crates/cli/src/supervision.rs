@@ -102,7 +102,7 @@ mod system {
     use std::sync::{Arc, Mutex, PoisonError};
     use std::time::Instant;
 
-    use costep::{Kept, RECORDING, rescue_rows};
+    use costep::{Kept, RECORDING, check_recordings, rescue_rows};
     use costep_core::Place;
     use costep_core::quantity::{exact_time, plain_time};
     use costep_project::{FmuSpec, Isolation};
@@ -124,8 +124,8 @@ mod system {
     /// How often Ctrl-C or a termination signal came.
     static STOPS: AtomicU64 = AtomicU64::new(0);
 
-    /// Why what the other process said could not be printed.
-    static NOT_PRINTED: Mutex<Option<Error>> = Mutex::new(None);
+    /// What the other process has for standard output: kept until it is known that its files are whole.
+    static SAID: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
     /// This process is the one that does the work.
     pub(crate) fn begin(files: &str) -> Result<()> {
@@ -148,13 +148,7 @@ mod system {
             Stream::Err => {
                 let _ = anstream::stderr().write_all(text);
             }
-            Stream::Out => {
-                let mut stdout = anstream::stdout();
-                let outcome = written(stdout.write_all(text).and_then(|()| stdout.flush()));
-                if let Err(error) = outcome {
-                    NOT_PRINTED.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-                }
-            }
+            Stream::Out => SAID.lock().unwrap_or_else(PoisonError::into_inner).extend(text),
         }
     }
 
@@ -347,8 +341,13 @@ mod system {
         })?;
         // What that process unpacked goes, even if it was killed.
         costep_fmu_file::remove_abandoned_folders();
-        if let Some(error) = NOT_PRINTED.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            return Err(error);
+        let said = std::mem::take(&mut *SAID.lock().unwrap_or_else(PoisonError::into_inner));
+        if let (Ending::Finished(0), Some(folder)) = (&report.ending, folder) {
+            check_recordings(folder).inspect_err(|error| leave_outcome(folder, error))?;
+        }
+        if matches!(report.ending, Ending::Finished(_)) {
+            let mut stdout = anstream::stdout();
+            written(stdout.write_all(&said).and_then(|()| stdout.flush()))?;
         }
         if let Some(text) = printed.summary(report.unseen) {
             output.remark(&text);

@@ -100,7 +100,7 @@ pub use report::{
     reference_to_json,
 };
 #[cfg(target_os = "linux")]
-pub use rescue::{Kept, rescue_rows};
+pub use rescue::{Kept, check_recordings, rescue_rows};
 pub use results::Results;
 pub use run::{MethodChoice, RecordTo, Run};
 pub use shell::shell_word;

@@ -2,9 +2,12 @@
 
 use std::path::Path;
 
-use costep_core::Result;
+use costep_core::{Code, Error, Result};
 use costep_results::{Recording, Summary};
 use costep_supervise::Report;
+
+use crate::between::SAMPLES;
+use crate::folder::RECORDING;
 
 /// The recording of a run whose process died.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,6 +18,24 @@ pub struct Kept {
     pub time: f64,
     /// Time of the last checkpoint, if there is one.
     pub checkpoint: Option<f64>,
+}
+
+/// Reads the recordings in the folder of a run that has come to its end: an error if one is not whole. The run has looked
+/// itself, but code of its FMUs goes on up to the end of their process.
+pub fn check_recordings(folder: &Path) -> Result<()> {
+    let samples = folder.join(SAMPLES);
+    [folder.join(RECORDING)].into_iter().chain(samples.exists().then_some(samples)).try_for_each(|file| {
+        let table = Summary::read(&file)?;
+        match table.damage() {
+            Some(damage) => Err(damage.clone()),
+            None if table.complete() => Ok(()),
+            None => {
+                let message = format!("the end of the recording `{}` is missing", file.display());
+                let error = Error::new(Code::RecordingFailed, message).in_file(&file);
+                Err(error.because("something has changed it after the run"))
+            }
+        }
+    })
 }
 
 /// Adds the rows to a recording that its process had no time to write. Nothing if there are no rows at all.

@@ -249,6 +249,13 @@ fn give_to_child(task: &Task, watch: &Watch<'_>) -> Result<Given, Vec<Value>> {
         }
         None => read_reply(folder.path()).map_err(not_possible)?,
     };
+    // Code of FMUs goes on up to the end of their process.
+    let reply = reply.and_then(|reply| match &task.work {
+        Work::Run(RunSettings { record: Some(folder), .. }) if folder.join(costep::RECORDING).exists() => {
+            costep::check_recordings(folder).map(|()| reply).map_err(|error| vec![errors::to_json(&error)])
+        }
+        _ => Ok(reply),
+    });
     Ok((report, reply))
 }
 

@@ -1,13 +1,16 @@
 //! The watched side: shows what it does on the status page, and ends when its watcher does.
 
 use std::fs::File;
+use std::io::Read;
 use std::os::fd::{OwnedFd, RawFd};
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 
 use costep_core::{Code, Error, Result};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::process::{
-    Signal, getpid, kill_current_process_group, kill_process, set_parent_process_death_signal,
+    Signal, getpid, getppid, kill_current_process_group, kill_process, set_parent_process_death_signal,
 };
 
 use crate::hand_over::read_some;
@@ -64,11 +67,29 @@ pub(crate) fn numbers<const N: usize>(text: &str) -> Result<[RawFd; N]> {
     numbers.ok_or_else(|| refused(std::io::ErrorKind::InvalidInput.into()))
 }
 
+/// Time between two looks for a process whose end of the lifeline was closed.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// Whether nobody holds the other end of a lifeline.
+fn is_cut(lifeline: &mut File) -> std::io::Result<bool> {
+    let flags = fcntl_getfl(&*lifeline)?;
+    fcntl_setfl(&*lifeline, flags | OFlags::NONBLOCK)?;
+    let outcome = lifeline.read(&mut [0; 16]);
+    fcntl_setfl(&*lifeline, flags)?;
+    Ok(outcome.is_ok_and(|length| length == 0))
+}
+
 /// Ends this process and all it has started when nobody holds the other end of the lifeline any more.
 pub(crate) fn die_with_parent(lifeline: OwnedFd) -> std::io::Result<()> {
     let mut lifeline = File::from(lifeline);
+    let parent = getppid();
+    let was_there = !is_cut(&mut lifeline)?;
     let watch = move || {
         while read_some(&mut lifeline, &mut [0; 16]) > 0 {}
+        // An FMU in the process at the other end may have closed what does not belong to it.
+        while was_there && getppid() == parent {
+            std::thread::sleep(LOOK);
+        }
         let _ = kill_current_process_group(Signal::KILL);
         // A sandbox lets nobody signal others, of the same group neither.
         let _ = kill_process(getpid(), Signal::KILL);

@@ -45,19 +45,25 @@ impl Voice<'_> {
         &self.bytes[(number % self.bytes.len() as u64) as usize]
     }
 
+    /// Code of an FMU may have written over both ends: then there is room.
+    fn has_no_room(&self, written: u64, needed: u64) -> bool {
+        let (left, room) = (written.wrapping_sub(self.ends.read.load(Acquire)), self.bytes.len() as u64);
+        left <= room && left + needed > room
+    }
+
     /// Says a text. Waits while there is no room for it.
     pub(crate) fn say(&self, stream: Stream, text: &[u8]) {
         let _turn = SPEAKING.lock().unwrap_or_else(PoisonError::into_inner);
         for piece in text.chunks(PIECE) {
             let mut written = self.ends.written.load(Relaxed);
             let needed = (HEAD + piece.len()) as u64;
-            while written.wrapping_sub(self.ends.read.load(Acquire)) + needed > self.bytes.len() as u64 {
+            while self.has_no_room(written, needed) {
                 std::thread::sleep(PAUSE);
             }
             let length = (piece.len() as u32).to_le_bytes();
             for byte in [stream as u8].iter().chain(&length).chain(piece) {
                 self.place(written).store(*byte, Relaxed);
-                written += 1;
+                written = written.wrapping_add(1);
             }
             self.ends.written.store(written, Release);
         }

@@ -41,7 +41,11 @@ fn text(out: &mut StateWriter, text: &str) {
 
 /// The error that these bytes are.
 pub(super) fn read_error(bytes: &[u8]) -> Error {
-    try_read(bytes).unwrap_or_else(|_| Error::new(Code::Bug, "an error that cannot be read"))
+    try_read(bytes).unwrap_or_else(|_| {
+        // The FMU has written over it.
+        Error::new(Code::SubsystemFailed, "its process gave an error that cannot be read")
+            .because("something in that process has written to memory that is not its own")
+    })
 }
 
 fn try_read(bytes: &[u8]) -> costep_core::Result<Error> {
@@ -85,6 +89,6 @@ mod tests {
         }
         let long = Error::new(Code::SubsystemFailed, "ä".repeat(TEXT));
         assert_eq!(read_error(&write_error(&long)).details().message.len(), TEXT);
-        assert_eq!(read_error(&[255; 100]).code(), Code::Bug);
+        assert_eq!(read_error(&[255; 100]).code(), Code::SubsystemFailed);
     }
 }

@@ -141,7 +141,9 @@ impl Host {
             turn = next;
             let outcome = match request {
                 Some(request) => stopping_exceptions(|| self.obey(request)),
-                None => Err(Error::new(Code::Bug, "an unknown request")),
+                // The FMU has written over what was asked.
+                None => Err(Error::new(Code::SubsystemFailed, "its process was asked for something unknown")
+                    .because("something in that process has written to memory that is not its own")),
             };
             if let Err(error) = &outcome {
                 self.area.store_bytes(self.mailbox, &write_error(error));

@@ -170,20 +170,21 @@ impl Texts {
             }
         }
         for (at, (element, number)) in elements.iter_mut().zip(numbers).enumerate() {
+            let (pointer, size) = (pointers[at], sizes[at]);
             // SAFETY: what the FMU points to is valid until it is called again: text ends with a zero byte, bytes are as
             // many as it says.
-            let value = unsafe {
-                match (pointers[at].is_null(), *is_text) {
-                    (true, _) => &[],
-                    (_, true) => CStr::from_ptr(pointers[at].cast()).to_bytes(),
-                    (_, false) if sizes[at] > MOST_BYTES => return Err(too_long(instance, &element.name)),
-                    (_, false) => std::slice::from_raw_parts(pointers[at], sizes[at]),
+            let value = || unsafe {
+                match (pointer.is_null(), *is_text) {
+                    (true, _) => Some(&[][..]),
+                    (_, true) => Some(CStr::from_ptr(pointer.cast()).to_bytes()),
+                    (_, false) => (size <= MOST_BYTES).then(|| std::slice::from_raw_parts(pointer, size)),
                 }
             };
-            if value.len() > MOST_BYTES {
-                return Err(too_long(instance, &element.name));
-            }
-            element.keep(instance, value)?;
+            // If it points elsewhere, that is a fault of its call.
+            instance.watched(Call::GetValues, || match value() {
+                Some(value) if value.len() <= MOST_BYTES => element.keep(instance, value),
+                _ => Err(too_long(instance, &element.name)),
+            })?;
             *number = element.number;
         }
         Ok(())

@@ -306,7 +306,7 @@ codes! {
         "It crashed or called `exit`. The message gives FMU, call and time as far as known; everything recorded is kept. `isolation = \"process\"` runs an FMU in its own process."
         "`isolation = \"process\"` keeps the other parts from it; `costep check --probe` tests the FMU by itself; report it to the maker of the FMU"
     E0406 Hung TimeLimit "an FMU does not return from a call"
-        "The call took longer than `step_timeout` of the FMU (default 60 s; at most 10 s for terminating) and was aborted. Everything recorded is kept."
+        "The call took longer than `step_timeout` of the FMU (default 60 s; at most 10 s for terminating) and was aborted, or nothing was done for so long between calls. Everything recorded is kept."
         "increase `step_timeout` if the FMU needs more time"
     E0407 MemoryLimit Model "the memory limit was reached"
         "The run exceeded `memory_limit` and was aborted. The message names the FMU that was being called."

@@ -19,11 +19,13 @@ struct Since {
 pub(crate) struct CallClock {
     calls: Vec<Since>,
     last: Instant,
+    /// How long no FMU has entered, left or been in a call.
+    quiet: Duration,
 }
 
 impl CallClock {
     pub(crate) fn new() -> Self {
-        Self { calls: Vec::new(), last: Instant::now() }
+        Self { calls: Vec::new(), last: Instant::now(), quiet: Duration::ZERO }
     }
 
     /// Time since the last look, as far as it counts.
@@ -44,9 +46,11 @@ impl CallClock {
 
     /// The FMU that has been in a call for longer than it may, and its limit.
     pub(crate) fn hung(&mut self, slots: &[SlotData], tick: Duration) -> Option<(usize, Duration)> {
-        let mut found = None;
+        let (mut found, mut is_quiet) = (None, true);
         for (index, slot) in slots.iter().enumerate() {
             let view = slot.read(slots);
+            is_quiet &=
+                view.call.is_none() && self.calls.get(index).is_some_and(|since| since.word == view.word);
             if self.calls.len() <= index {
                 self.calls.push(Since { word: view.word, time: Duration::ZERO });
             }
@@ -62,6 +66,17 @@ impl CallClock {
                 found = Some((index, limit));
             }
         }
+        self.quiet = if is_quiet { self.quiet + tick } else { Duration::ZERO };
         found
     }
+
+    /// How long no FMU has entered, left or been in a call.
+    pub(crate) fn quiet(&self) -> Duration {
+        self.quiet
+    }
+}
+
+/// The longest that any call may take; nothing if there is no limit.
+pub(crate) fn longest_limit(slots: &[SlotData]) -> Option<Duration> {
+    slots.iter().filter_map(|slot| slot.read(slots).limit()).max()
 }

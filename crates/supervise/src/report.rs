@@ -60,18 +60,18 @@ pub enum Ending {
         /// As above.
         culprits: Vec<Culprit>,
     },
-    /// A call took longer than it may, and the process was killed.
+    /// A call took longer than it may, or nothing was done for so long outside of calls, and the process was killed.
     Hung {
         /// The limit.
         limit: Duration,
-        /// The FMU.
+        /// The FMU; nobody outside of calls.
         culprits: Vec<Culprit>,
     },
-    /// The time limit of the run passed while an FMU was in a call, and the process was killed.
+    /// The time limit of the run passed while an FMU was in a call, or long ago, and the process was killed.
     OutOfTime {
         /// The limit.
         limit: Duration,
-        /// The FMU.
+        /// The FMU; nobody outside of calls.
         culprits: Vec<Culprit>,
     },
     /// It used more memory than it may, and was killed.
@@ -157,6 +157,8 @@ pub(crate) fn last_message(culprits: &[Culprit]) -> Option<String> {
 /// An ending of a process, called `process`, as an error, and who is to blame.
 pub(crate) fn describe<'a>(ending: &'a Ending, process: &str) -> Option<(Error, &'a [Culprit])> {
     const KILL: i32 = 9;
+    const OUTSIDE_OF_CALLS: &str =
+        "a timer, a handler of signals or a thread of an FMU may have stopped it, or a bug of costep";
     Some(match ending {
         Ending::Finished(_) => return None,
         Ending::Died { signal: KILL, culprits: _ } => {
@@ -169,9 +171,17 @@ pub(crate) fn describe<'a>(ending: &'a Ending, process: &str) -> Option<(Error, 
         Ending::Exited { code, culprits } => {
             (crash(process, culprits, &format!("ended the program with exit code {code}")), culprits)
         }
+        Ending::Hung { limit, culprits } if culprits.is_empty() => {
+            let message = format!("{process} has done nothing for {limit:?} while no FMU was being called");
+            (Error::new(Code::Hung, message).hint(OUTSIDE_OF_CALLS), culprits)
+        }
         Ending::Hung { limit, culprits } => {
             let message = format!("{} has not returned for {limit:?}", subject(culprits, "call"));
             (Error::new(Code::Hung, message).hint("a longer `step_timeout` gives it more time"), culprits)
+        }
+        Ending::OutOfTime { limit, culprits } if culprits.is_empty() => {
+            let message = format!("the time limit of {limit:?} was reached while a macro step did not end");
+            (Error::new(Code::TimeLimit, message), culprits)
         }
         Ending::OutOfTime { limit, culprits } => {
             let message = format!(
@@ -232,7 +242,7 @@ fn crash(process: &str, culprits: &[Culprit], how: &str) -> Error {
 
 /// The name of a signal.
 pub(crate) fn signal_name(signal: i32) -> String {
-    const NAMES: [(i32, &str); 12] = [
+    const NAMES: [(i32, &str); 15] = [
         (1, "SIGHUP"),
         (2, "SIGINT"),
         (3, "SIGQUIT"),
@@ -245,6 +255,9 @@ pub(crate) fn signal_name(signal: i32) -> String {
         (11, "SIGSEGV"),
         (13, "SIGPIPE"),
         (15, "SIGTERM"),
+        (24, "SIGXCPU"),
+        (25, "SIGXFSZ"),
+        (31, "SIGSYS"),
     ];
     let known = NAMES.iter().find(|(number, _)| *number == signal);
     known.map_or_else(|| format!("signal {signal}"), |(_, name)| (*name).to_owned())

@@ -1,12 +1,13 @@
 //! The watching side: starts a process that hosts FMUs, looks after it, and says how it ended.
 
 use std::os::fd::AsFd;
+use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, set_child_subreaper, waitpid};
 
-use crate::clock::CallClock;
+use crate::clock::{CallClock, longest_limit};
 use crate::hand_over::{Program, Started, pipe, start};
 use crate::output::Output;
 use crate::page::Page;
@@ -20,6 +21,8 @@ pub const WATCHED_FLAG: &str = "--watched";
 const LAST_BREATH: Duration = Duration::from_secs(10);
 /// How long a call may last beyond the time limit of the run.
 const OVERTIME: Duration = Duration::from_secs(1);
+/// How long what no FMU does may last beyond it: a macro step of other parts, or writing what was found.
+const OWN_OVERTIME: Duration = Duration::from_secs(5);
 
 /// What to look after.
 pub struct Watch<'a> {
@@ -60,6 +63,7 @@ pub fn supervise(
         clock: CallClock::new(),
         elapsed: Duration::ZERO,
         finished: Duration::ZERO,
+        rest: None,
     }
     .stay(&mut started)?;
     if watch.is_alone {
@@ -78,6 +82,15 @@ struct Watcher<'a> {
     elapsed: Duration,
     /// How long ago the process came to its own end.
     finished: Duration,
+    rest: Option<Rest>,
+}
+
+/// A time in which the process seems to do nothing.
+struct Rest {
+    /// How long no FMU had been called at its beginning.
+    since: Duration,
+    /// Processor time of the process up to then.
+    computed: Duration,
 }
 
 impl Watcher<'_> {
@@ -135,17 +148,43 @@ impl Watcher<'_> {
         let culprits =
             |index: usize| slots.get(index).and_then(|slot| Culprit::of(slot, slots)).into_iter().collect();
         self.elapsed += tick;
-        let hung = self.clock.hung(slots, tick);
+        let hung = self.clock.hung(slots, tick).map(|(index, limit)| (culprits(index), limit));
+        let hung = hung.or_else(|| self.stands_still(started).map(|limit| (Vec::new(), limit)));
         let late = self.watch.time_limit.filter(|limit| self.elapsed > limit.saturating_add(OVERTIME));
-        let lasting = late.and_then(|limit| Some((self.clock.lasting(slots, OVERTIME)?, limit)));
+        let lasting = late.and_then(|limit| match self.clock.lasting(slots, OVERTIME) {
+            Some(index) => Some((culprits(index), limit)),
+            None => (self.clock.quiet() > OWN_OVERTIME).then_some((Vec::new(), limit)),
+        });
         if (hung.is_some() || lasting.is_some()) && is_debugged(started) {
             return None;
         }
-        match (hung, lasting) {
-            (Some((index, limit)), _) => Some(Ending::Hung { limit, culprits: culprits(index) }),
-            (None, Some((index, limit))) => Some(Ending::OutOfTime { limit, culprits: culprits(index) }),
-            (None, None) => None,
+        let hung = hung.map(|(culprits, limit)| Ending::Hung { limit, culprits });
+        hung.or(lasting.map(|(culprits, limit)| Ending::OutOfTime { limit, culprits }))
+    }
+
+    /// The longest time that a call may take, if for that long no FMU was called and nothing computed either: foreign code
+    /// can stop threads outside of calls, by timers and handlers of signals.
+    fn stands_still(&mut self, started: &Started) -> Option<Duration> {
+        // What threads use that look at something now and then.
+        const LITTLE: u32 = 100;
+        let quiet = self.clock.quiet();
+        // What was seen before the last call is of an earlier rest.
+        if quiet.is_zero() || self.rest.as_ref().is_some_and(|rest| rest.since > quiet) {
+            self.rest = None;
+            return None;
         }
+        let Some(Rest { since, computed }) = self.rest else {
+            self.rest = computing_time(started).map(|computed| Rest { since: quiet, computed });
+            return None;
+        };
+        let limit = longest_limit(self.page.slots()).filter(|limit| quiet.saturating_sub(since) > *limit)?;
+        let now = computing_time(started)?;
+        let rests = now.saturating_sub(computed) < (quiet - since) / LITTLE && !is_busy(started);
+        if rests {
+            return Some(limit);
+        }
+        self.rest = Some(Rest { since: quiet, computed: now });
+        None
     }
 
     fn culprits(&self) -> Vec<Culprit> {
@@ -188,6 +227,33 @@ fn memory(started: &Started) -> Option<u64> {
 
 fn pages(pid: &str) -> Option<u64> {
     std::fs::read_to_string(format!("/proc/{pid}/statm")).ok()?.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// Processor time that a process has used.
+fn computing_time(started: &Started) -> Option<Duration> {
+    let ticks = fields(format!("/proc/{}/stat", started.pid()))?;
+    let ticks: u64 =
+        [USER_TICKS, SYSTEM_TICKS].iter().filter_map(|at| ticks.get(*at)?.parse::<u64>().ok()).sum();
+    Some(Duration::from_millis(ticks.saturating_mul(1000) / rustix::param::clock_ticks_per_second().max(1)))
+}
+
+/// Whether any thread of a process computes, or waits for a disk, right now.
+fn is_busy(started: &Started) -> bool {
+    let Ok(threads) = std::fs::read_dir(format!("/proc/{}/task", started.pid())) else { return false };
+    let state = |thread: std::fs::DirEntry| fields(thread.path().join("stat"))?.into_iter().next();
+    threads.flatten().filter_map(state).any(|state| state == "R" || state == "D")
+}
+
+/// Places in what [`fields`] gives.
+const USER_TICKS: usize = 11;
+const SYSTEM_TICKS: usize = 12;
+
+/// What the system says of a process or thread, from its state on: the name before that may contain anything.
+fn fields(file: impl AsRef<Path>) -> Option<Vec<String>> {
+    let text = std::fs::read(file).ok()?;
+    let text = String::from_utf8_lossy(&text);
+    let (_, behind) = text.rsplit_once(')')?;
+    Some(behind.split_whitespace().map(str::to_owned).collect())
 }
 
 /// The processes that any thread of a process has started.

@@ -12,7 +12,7 @@ use super::error_bytes::read_error;
 use super::mailbox::{Mailbox, Request};
 use super::{GIVES_UP, WORKER_FLAG};
 use crate::child::watched;
-use crate::clock::CallClock;
+use crate::clock::{CallClock, longest_limit};
 use crate::hand_over::{Program, Started, start};
 use crate::report::{Culprit, Ending, describe, last_message};
 use crate::watcher::is_debugged;
@@ -132,7 +132,11 @@ impl Worker {
         let mut clock = CallClock::new();
         while !self.mailbox.is_answered(LOOK) {
             let tick = clock.tick();
-            let hung = clock.hung(self.mailbox.slots(), tick);
+            let slots = self.mailbox.slots();
+            let hung = clock.hung(slots, tick).map(|(index, limit)| (Some(index), limit));
+            // It has something to do, and that is done by calls.
+            let still = || longest_limit(slots).filter(|limit| clock.quiet() > *limit);
+            let hung = hung.or_else(|| still().map(|limit| (None, limit)));
             let (has_ended, is_debugged) = self.look(hung.is_some());
             // What it did last may have been to answer.
             if has_ended && !self.mailbox.is_answered(Duration::ZERO) {
@@ -157,13 +161,13 @@ impl Worker {
     }
 
     /// Ends the process, and remembers why.
-    fn fail(&self, hung: Option<(usize, Duration)>) -> Error {
+    fn fail(&self, hung: Option<(Option<usize>, Duration)>) -> Error {
         let slots = self.mailbox.slots();
         let mut started = self.started.take();
         let ending = match (hung, &mut started) {
             (Some((index, limit)), _) => {
-                let culprits =
-                    slots.get(index).and_then(|slot| Culprit::of(slot, slots)).into_iter().collect();
+                let slot = index.and_then(|index| slots.get(index));
+                let culprits = slot.and_then(|slot| Culprit::of(slot, slots)).into_iter().collect();
                 Ok(Ending::Hung { limit, culprits })
             }
             (None, Some(started)) => started.wait().map(|status| Ending::of(status, Culprit::all(slots))),

@@ -177,3 +177,73 @@ fn states_may_change_their_size_from_checkpoint_to_checkpoint() {
         assert!(bits(rig) == whole, "{mode}");
     });
 }
+
+/// Timers, handlers of signals and filters of calls that an FMU leaves can stop the thread that called it when no FMU is
+/// called any more.
+#[test]
+fn a_process_that_does_nothing_outside_of_calls_is_ended() {
+    let rig = Rig::new(1, &["-DDEED=lose_thread"]);
+    for mode in ["none", "process"] {
+        rig.describe(1, &format!("isolation = \"{mode}\"\nstep_timeout = \"1 s\""));
+        rig.change("[fmu.good]", "[fmu.good]\nstep_timeout = \"1 s\"");
+        let who = if mode == "none" { "the process of the run" } else { "the process of `bad`" };
+        let done = rig.run("--checkpoint 0s --threads 1").exits(4);
+        done.says(&format!("error[E0406]: {who} has done nothing for 1s while no FMU was being called"));
+        // The step in which it happened may have been answered without a call of the system.
+        assert!((4..=5).contains(&rig.recording().rows()), "{mode}: {}", rig.recording().rows());
+    }
+    rig.describe(1, "");
+    rig.run("--checkpoint 0s --threads 1 --time-limit 0.5s").exits(4).says("while a macro step did not end");
+}
+
+/// Libraries are unloaded when the run has read its recording again.
+#[test]
+fn a_recording_that_is_changed_at_the_end_of_the_program_is_no_success() {
+    for when in ["AT_UNLOAD", "AT_EXIT_OF_PROGRAM"] {
+        for (deed, code) in [("cut_recording", "E0501"), ("remove_recording", "E0201")] {
+            let rig = Rig::new(1, &[&format!("-D{when}={deed}()")]);
+            rig.run("").exits(1).says(&format!("error[{code}]: "));
+            let done = rig.run("--json").exits(1);
+            assert_eq!(done.json()["errors"][0]["code"], code, "{}", done.story());
+        }
+    }
+}
+
+/// They hold the other end of what tells a process of an FMU that nobody needs it any more.
+#[test]
+fn files_that_one_fmu_closes_end_no_process_of_another() {
+    let plain = Rig::new(1, &[]);
+    plain.run("").exits(0);
+    for deed in ["close_files", "replace_files"] {
+        let rig = Rig::new(1, &[&format!("-DDEED={deed}")]);
+        rig.change("[fmu.good]", "[fmu.good]\nisolation = \"process\"");
+        rig.run("").exits(0);
+        assert!(bits(&rig) == bits(&plain), "{deed}");
+    }
+}
+
+#[test]
+fn what_an_fmu_writes_over_requests_and_answers_is_its_own_fault() {
+    let plain = Rig::new(1, &[]);
+    plain.run("").exits(0);
+    let rig = Rig::new(1, &["-DDEED=fill_mailbox"]);
+    for mode in ["process", "sandbox"] {
+        rig.describe(1, &format!("isolation = \"{mode}\""));
+        let done = rig.run("--checkpoint 0s");
+        assert!(!done.stderr.contains("panicked") && !done.stderr.contains("E0901"), "{}", done.story());
+        // By chance the answer was there already.
+        match done.status.success() {
+            true => assert!(rig.recording().complete() && bits(&rig) == bits(&plain), "{}", done.story()),
+            false => drop(done.exits(2).says("error[E04")),
+        }
+    }
+}
+
+/// It is read behind the call that gave it.
+#[test]
+fn a_text_that_is_nowhere_is_a_fault_of_the_call_that_gave_it() {
+    run_all(&["-DWILD_TEXT"], |_, rig, done| {
+        let done = done.exits(2).says("error[E0405]: `bad` died with SIGSEGV in fmi2Get");
+        assert_eq!(rig.recording().rows(), 4, "{}", done.story());
+    });
+}

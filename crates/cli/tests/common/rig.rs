@@ -34,6 +34,13 @@ impl Rig {
         self.0.write("rig/system.toml", text);
     }
 
+    /// Changes the first place of the project where these words stand.
+    pub(crate) fn change(&self, from: &str, to: &str) {
+        let text = std::fs::read_to_string(self.0.path("rig/system.toml")).unwrap();
+        assert!(text.contains(from), "{from}: {text}");
+        self.0.write("rig/system.toml", text.replacen(from, to, 1));
+    }
+
     pub(crate) fn run(&self, flags: &str) -> Done {
         let _ = std::fs::remove_dir_all(self.0.path("out"));
         self.0.run(&format!("run rig --out out {flags}"))

@@ -442,7 +442,7 @@ fn fmus_are_unpacked_to_tmpdir_which_is_empty_afterwards() {
 fn links_in_the_folder_of_a_run_are_not_followed() {
     let sandbox = Sandbox::new();
     sandbox.write("precious", "precious");
-    for name in [".costep.lock", "run.toml", "results.arrows", "checkpoint.new", "outcome.json"] {
+    for name in [".costep.lock", "run.toml", "results.arrows", "checkpoint.new", "outcome.json", "fmus"] {
         let _ = std::fs::remove_dir_all(sandbox.path("out"));
         std::fs::create_dir(sandbox.path("out")).unwrap();
         std::os::unix::fs::symlink("../precious", sandbox.path("out").join(name)).unwrap();

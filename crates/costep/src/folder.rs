@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use costep_core::{Code, Error, Result};
 use costep_engine::CHECKPOINTS;
+use costep_project::ssp::FMU_FOLDER;
 use costep_supervise::HeldFile;
 
 use crate::between::SAMPLES;
@@ -116,8 +117,8 @@ fn locked_file(folder: &Path) -> Result<Option<File>> {
 /// A run writes into its folder alone: a link with the name of one of its files would have it overwrite what that leads to,
 /// in a folder that somebody else has filled, and a pipe would have it wait for ever.
 fn refuse_odd_files(folder: &Path) -> Result<()> {
-    let names =
-        [LOCK, RECORDING, PREVIOUS_RECORDING, SAMPLES, PROJECT_COPY, OUTCOME].into_iter().chain(CHECKPOINTS);
+    let names = [LOCK, RECORDING, PREVIOUS_RECORDING, SAMPLES, PROJECT_COPY, OUTCOME, FMU_FOLDER];
+    let names = names.into_iter().chain(CHECKPOINTS);
     let is_odd = |path: &PathBuf| {
         let kind = path.symlink_metadata().map(|metadata| metadata.file_type());
         kind.is_ok_and(|kind| !kind.is_file() && !kind.is_dir())

@@ -22,7 +22,7 @@ use crate::registry::Registry;
 use crate::signals::split_signal;
 
 /// Folder for the FMUs of a package, inside of that of a run.
-const FMU_FOLDER: &str = "fmus";
+pub const FMU_FOLDER: &str = "fmus";
 
 /// Reads and checks a system structure. FMUs of archives are unpacked into a temporary folder.
 pub(crate) fn load(

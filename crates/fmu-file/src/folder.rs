@@ -60,6 +60,13 @@ impl PrivateFolder {
     }
 }
 
+impl Drop for PrivateFolder {
+    fn drop(&mut self) {
+        // What its own way to go cannot remove.
+        let _ = remove(self.folder.path());
+    }
+}
+
 /// A file that is held open, as a lock is, while foreign code runs. If that closes it, its number may be that of another
 /// file by now: what is not ours any more is not closed.
 #[derive(Debug)]
@@ -151,11 +158,43 @@ fn remove_abandoned_in(parent: &Path) {
         if !is_ours || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             continue;
         }
-        if let Ok(Some(_held)) = lock(&entry.path()) {
-            let _ = fs::remove_dir_all(entry.path());
+        let path = entry.path();
+        let held = lock(&path).or_else(|error| match error.kind() {
+            ErrorKind::PermissionDenied => {
+                give_rights_back(&path);
+                lock(&path)
+            }
+            _ => Err(error),
+        });
+        if let Ok(Some(_held)) = held {
+            let _ = remove(&path);
         }
     }
 }
+
+/// Removes a folder and what is in it, also what an FMU has made inaccessible.
+fn remove(folder: &Path) -> io::Result<()> {
+    fs::remove_dir_all(folder).or_else(|error| {
+        if error.kind() == ErrorKind::PermissionDenied {
+            give_rights_back(folder);
+            return fs::remove_dir_all(folder);
+        }
+        Err(error)
+    })
+}
+
+/// Lets us change a folder, and those in it, again. Links are not followed.
+#[cfg(unix)]
+fn give_rights_back(folder: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    let _ = fs::set_permissions(folder, fs::Permissions::from_mode(0o700));
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    let is_folder = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
+    entries.flatten().filter(is_folder).for_each(|entry| give_rights_back(&entry.path()));
+}
+
+#[cfg(not(unix))]
+fn give_rights_back(_folder: &Path) {}
 
 #[cfg(all(test, unix))]
 mod tests {
@@ -178,6 +217,36 @@ mod tests {
         let path = held.path().to_owned();
         drop(held);
         assert!(!path.exists());
+    }
+
+    /// Whoever runs this as root could remove them anyway, but sees their rights.
+    #[test]
+    fn folders_that_an_fmu_has_made_inaccessible_are_removed() {
+        use std::os::unix::fs::PermissionsExt;
+        let rights = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        let parent = tempfile::tempdir().unwrap();
+        let (target, abandoned) = (parent.path().join("target"), parent.path().join("costep-unpacked-left"));
+        fs::create_dir(&target).unwrap();
+        rights(&target, 0o500);
+        let held = PrivateFolder::new_in(parent.path()).unwrap();
+        for folder in [held.path(), &abandoned] {
+            fs::create_dir_all(folder.join("a/b")).unwrap();
+            fs::write(folder.join("a/b/file"), "text").unwrap();
+            std::os::unix::fs::symlink(&target, folder.join("link")).unwrap();
+            for inner in ["a/b", "a", ""] {
+                rights(&folder.join(inner), 0);
+            }
+        }
+        give_rights_back(held.path());
+        for inner in ["a/b", "a", ""] {
+            let mode = fs::metadata(held.path().join(inner)).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o700, "{inner}");
+        }
+        assert_eq!(fs::metadata(&target).unwrap().permissions().mode() & 0o777, 0o500);
+        rights(&held.path().join("a"), 0);
+        drop(held);
+        remove_abandoned_in(parent.path());
+        assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 1);
     }
 
     #[test]

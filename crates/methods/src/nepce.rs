@@ -18,7 +18,9 @@
 //!
 //! Steps of other lengths: a longer step pays back all of the integral, at a lower rate; a shorter one only its
 //! share, at the same rate, and leaves the rest to the steps after it. To pay all of it back at once would take
-//! a c^k that grows without bound as the step, such as the last one before the stop time, gets shorter.
+//! a c^k that grows without bound as the step, such as the last one before the stop time, gets shorter. What the
+//! shorter step lacks itself is paid back in the next one beside that rest: as a part of it, it would lag behind for as
+//! long as the rest takes, however short the steps.
 
 use costep_core::{
     AfterStep, Arrival, CouplingMethod, Deviations, InputSet, KnownInputs, Layout, MethodEntry, ModelKind,
@@ -85,16 +87,111 @@ struct Nepce {
     outputs: SeenOutputs,
     inputs: InputSet,
     layout: Layout,
-    /// c^k, per input.
-    correction: Vec<f64>,
-    /// How long it has to be applied until all is paid back, in s.
-    duration: f64,
-    /// c^(k+1) and its duration: of the last try of step k, so that a step that is repeated starts from the
-    /// same c^k.
-    next_correction: Vec<f64>,
-    next_duration: f64,
+    /// What is owed at the start of the step, and after its last try: a step that is repeated starts from the
+    /// same.
+    owed: Owed,
+    next: Owed,
     /// Mean of y over the last step, per output.
     mean: Vec<f64>,
+}
+
+/// Steps that are not paid back yet, at most: as many as become shorter from one to the next. Two of them are one
+/// where there are more.
+const MOST_DEBTS: usize = 8;
+
+/// What is owed for the last step, and what is left of longer ones before it, oldest first. All are paid back at the
+/// same time.
+#[derive(Debug, Default)]
+struct Owed {
+    debts: Vec<Debt>,
+    live: usize,
+}
+
+/// What inputs have to get in addition, until it is paid back.
+#[derive(Debug)]
+struct Debt {
+    /// Per input.
+    rate: Vec<f64>,
+    /// For so long, in s.
+    duration: f64,
+    /// Share of the rate over the step that is done.
+    share: f64,
+}
+
+impl Owed {
+    fn of(inputs: usize) -> Self {
+        let none = || Debt { rate: vec![0.0; inputs], duration: 0.0, share: 0.0 };
+        Self { debts: (0..MOST_DEBTS).map(|_| none()).collect(), live: 1 }
+    }
+
+    fn copy_from(&mut self, other: &Self) {
+        self.live = other.live;
+        for (mine, theirs) in self.debts.iter_mut().zip(&other.debts[..other.live]) {
+            mine.rate.copy_from_slice(&theirs.rate);
+            (mine.duration, mine.share) = (theirs.duration, theirs.share);
+        }
+    }
+
+    /// A step of this length begins.
+    fn begin(&mut self, h: f64) {
+        self.debts[..self.live].iter_mut().for_each(|debt| debt.share = (debt.duration / h).min(1.0));
+    }
+
+    /// c^k of an input.
+    fn correction(&self, j: usize) -> f64 {
+        self.debts[..self.live].iter().map(|debt| debt.rate[j] * debt.share).sum()
+    }
+
+    /// A step of this length came to its end; gives what it lacked, to be filled in.
+    fn pass(&mut self, h: f64) -> &mut [f64] {
+        let mut kept = 0;
+        for i in 0..self.live {
+            self.debts[i].duration -= h;
+            if self.debts[i].duration > 0.0 {
+                self.debts.swap(kept, i);
+                kept += 1;
+            }
+        }
+        if kept == MOST_DEBTS {
+            self.merge_oldest();
+            kept -= 1;
+        }
+        self.live = kept + 1;
+        self.debts[kept].duration = h;
+        &mut self.debts[kept].rate
+    }
+
+    fn merge_oldest(&mut self) {
+        let longest = self.debts[0].duration.max(self.debts[1].duration);
+        let [a, b] = [0, 1].map(|i| self.debts[i].duration / longest);
+        for j in 0..self.debts[0].rate.len() {
+            self.debts[1].rate[j] = a * self.debts[0].rate[j] + b * self.debts[1].rate[j];
+        }
+        self.debts[1].duration = longest;
+        self.debts.rotate_left(1);
+    }
+
+    /// What the last step lacked.
+    fn last(&self) -> &[f64] {
+        self.debts[..self.live].last().map_or(&[], |debt| &debt.rate)
+    }
+
+    fn save(&self, out: &mut StateWriter) {
+        out.integer(self.live as u64);
+        for debt in &self.debts[..self.live] {
+            out.reals(&debt.rate);
+            out.real(debt.duration);
+        }
+    }
+
+    fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
+        self.live = from.index(MOST_DEBTS + 1)?;
+        for debt in &mut self.debts[..self.live] {
+            from.reals(&mut debt.rate)?;
+            debt.duration = from.real()?;
+        }
+        Ok(())
+    }
 }
 
 fn build(options: &Options, _models: &ModelsSpec) -> Box<dyn CouplingMethod> {
@@ -115,10 +212,8 @@ fn build(options: &Options, _models: &ModelsSpec) -> Box<dyn CouplingMethod> {
         outputs: SeenOutputs::new(options),
         inputs: InputSet::All(0),
         layout: Layout::default(),
-        correction: Vec::new(),
-        duration: 0.0,
-        next_correction: Vec::new(),
-        next_duration: 0.0,
+        owed: Owed::default(),
+        next: Owed::default(),
         mean: Vec::new(),
     })
 }
@@ -142,9 +237,7 @@ impl CouplingMethod for Nepce {
     fn prepare(&mut self, system: &SystemView<'_>) -> Result<()> {
         self.inputs = system.inputs.clone();
         self.layout = system.layout.clone();
-        self.correction = vec![0.0; system.layout.inputs()];
-        self.next_correction = vec![0.0; system.layout.inputs()];
-        (self.duration, self.next_duration) = (0.0, 0.0);
+        (self.owed, self.next) = (Owed::of(system.layout.inputs()), Owed::of(system.layout.inputs()));
         self.mean = vec![0.0; system.layout.outputs()];
         self.outputs.prepare(system);
         Ok(())
@@ -156,19 +249,17 @@ impl CouplingMethod for Nepce {
 
     fn pre_step(&mut self, step: &StepContext, signals: &mut Signals<'_>) -> Result<()> {
         if step.repetition == 0 {
-            self.correction.copy_from_slice(&self.next_correction);
-            self.duration = self.next_duration;
+            self.owed.copy_from(&self.next);
         }
-        // What the last step lacks is given back over this one, as far as this one goes.
-        let share = (self.duration / step.h).min(1.0);
+        self.owed.begin(step.h);
         let held = signals.inputs.coefficients_mut(0);
         for j in self.inputs.iter() {
-            held[j] = signals.coupled[j] + self.correction[j] * share;
+            held[j] = signals.coupled[j] + self.owed.correction(j);
         }
         if self.alpha > 0.0 {
             for (j, _) in signals.externals.iter().filter(|(j, _)| self.inputs.contains(*j)) {
                 let coupled = signals.coupled[*j] - signals.external[*j];
-                held[*j] = coupled + self.correction[*j] * share + signals.external_mean[*j];
+                held[*j] = coupled + self.owed.correction(*j) + signals.external_mean[*j];
             }
         }
         Ok(())
@@ -182,10 +273,8 @@ impl CouplingMethod for Nepce {
             (signals.y, signals.y_next),
             &mut self.mean,
         );
-        // After equal steps nothing is left.
-        let left = (self.duration - step.h).max(0.0);
-        self.next_duration = left.max(step.h);
-        let (new, old) = (step.h / self.next_duration, left / self.next_duration);
+        self.next.copy_from(&self.owed);
+        let lacked = self.next.pass(step.h);
         let applied = signals.inputs.coefficients(0);
         for j in self.inputs.iter() {
             let mean = signals.coupling.row(j, &self.mean);
@@ -193,7 +282,7 @@ impl CouplingMethod for Nepce {
                 true => applied[j] - signals.external_mean[j],
                 false => signals.coupled[j] - signals.external[j],
             };
-            self.next_correction[j] = new * self.alpha * (mean - reference) + old * self.correction[j];
+            lacked[j] = self.alpha * (mean - reference);
         }
         Ok(Verdict::Accept)
     }
@@ -203,17 +292,51 @@ impl CouplingMethod for Nepce {
     }
 
     fn diagnostics(&self, row: &mut [f64]) {
-        row[0] = self.inputs.iter().map(|j| self.next_correction[j].abs()).fold(0.0, f64::max);
+        row[0] = self.inputs.iter().map(|j| self.next.last()[j].abs()).fold(0.0, f64::max);
     }
 
     fn save(&self, out: &mut StateWriter) {
-        out.reals(&self.next_correction);
-        out.real(self.next_duration);
+        self.next.save(out);
     }
 
     fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
-        from.reals(&mut self.next_correction)?;
-        self.next_duration = from.real()?;
-        Ok(())
+        self.next.load(from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What one input gets in steps of these lengths, as a rate, if each lacks so much.
+    fn paid(steps: &[(f64, f64)]) -> Vec<f64> {
+        let mut owed = Owed::of(1);
+        let pay = |&(h, lacked): &(f64, f64)| {
+            owed.begin(h);
+            let rate = owed.correction(0);
+            owed.pass(h)[0] = lacked;
+            rate
+        };
+        steps.iter().map(pay).collect()
+    }
+
+    #[test]
+    fn what_a_short_step_lacks_does_not_wait_for_a_long_one() {
+        assert_eq!(paid(&[(1.0, 0.0), (0.125, 4.0), (0.125, 0.0), (0.125, 0.0)]), [0.0, 0.0, 4.0, 0.0]);
+        // Beside what the long one lacked, at its rate and for its time.
+        let rates = paid(&[(1.0, 2.0), (0.25, 4.0), (0.25, 0.0), (0.5, 0.0), (0.5, 0.0)]);
+        assert_eq!(rates, [0.0, 2.0, 6.0, 2.0, 0.0]);
+    }
+
+    #[test]
+    fn all_is_paid_back_at_last() {
+        // More lengths than are remembered one by one, there and back.
+        let lengths = (0..24).map(|k| 0.7f64.powi(if k < 12 { k } else { 24 - k }));
+        let mut steps: Vec<_> = lengths.enumerate().map(|(k, h)| (h, (k % 5) as f64 - 1.0)).collect();
+        let lacked: f64 = steps.iter().map(|(h, lacked)| h * lacked).sum();
+        steps.extend([(10.0, 0.0), (1.0, 0.0)]);
+        let rates = paid(&steps);
+        let given: f64 = steps.iter().zip(&rates).map(|((h, _), rate)| h * rate).sum();
+        assert!((given - lacked).abs() < 1e-12 && rates.last() == Some(&0.0), "{given} {lacked}");
     }
 }

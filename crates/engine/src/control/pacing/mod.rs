@@ -32,7 +32,8 @@ const PROPORTIONAL: f64 = 0.4;
 const REMEMBERED: f64 = 0.5;
 /// A rest of a step that is not worth one of its own, as a share.
 const NO_REST: f64 = 1e-6;
-/// After a jump of an external signal steps begin at this share.
+/// After a jump of an external signal steps begin at this share; at the length of a first step where one that is too
+/// long cannot be done again: lengths at rest say nothing of what follows.
 const AFTER_JUMP: f64 = 0.1;
 /// A step that should have been shorter than this share of itself is done again, where that is possible.
 const FAR_BEYOND: f64 = 0.6;
@@ -103,12 +104,24 @@ pub(super) struct Pacing {
     useless: u64,
     /// Length of the last step.
     done: f64,
+    /// Length of a first step of which nothing is said, and whether steps that are too long are done again.
+    first: f64,
+    can_reject: bool,
     counts: StepCounts,
 }
 
 impl Pacing {
     pub(super) fn new(spec: &ControlSpec, experiment: &Experiment) -> Self {
-        let length = spec.first.unwrap_or(FIRST * spec.max).clamp(spec.min, spec.max);
+        Self::beginning(spec, experiment, FIRST * spec.max)
+    }
+
+    /// The same with a first step that goes by the tolerance, unless it is said.
+    pub(super) fn by_inputs(spec: &ControlSpec, experiment: &Experiment) -> Self {
+        Self::beginning(spec, experiment, FIRST * (spec.tolerance / FIRST_WITH).min(1.0) * spec.max)
+    }
+
+    fn beginning(spec: &ControlSpec, experiment: &Experiment, first: f64) -> Self {
+        let length = spec.first.unwrap_or(first).clamp(spec.min, spec.max);
         Self {
             experiment: *experiment,
             min: spec.min,
@@ -129,14 +142,10 @@ impl Pacing {
             rejected_size: 0.0,
             useless: 0,
             done: 0.0,
+            first,
+            can_reject: true,
             counts: StepCounts { shortest: f64::INFINITY, ..StepCounts::default() },
         }
-    }
-
-    /// The same with a first step that goes by the tolerance, unless it is said.
-    pub(super) fn by_inputs(spec: &ControlSpec, experiment: &Experiment) -> Self {
-        let first = FIRST * (spec.tolerance / FIRST_WITH).min(1.0) * spec.max;
-        Self::new(&ControlSpec { first: spec.first.or(Some(first)), ..spec.clone() }, experiment)
     }
 
     pub(super) fn prepare(&mut self, system: &ControlView<'_>) -> Result<()> {
@@ -254,9 +263,9 @@ impl Pacing {
     pub(super) fn judge(&mut self, step: &StepContext, error: StepError, can_reject: bool) -> Option<f64> {
         let size = if error.size.is_nan() { f64::INFINITY } else { error.size * self.share_of_squares(step) };
         let error = StepError { size, ..error };
+        self.can_reject = can_reject;
         if self.is_steady {
-            self.change_seldom(step, error);
-            return None;
+            return self.change_seldom(step, error, can_reject);
         }
         if self.ladder.is_some() {
             return self.climb(step, error, can_reject);
@@ -327,6 +336,8 @@ impl Pacing {
         self.length = self.quantised(shorter);
         if self.ladder.is_some() {
             self.wait = ON_A_RUNG;
+        } else if self.is_steady {
+            self.wait = (self.done / self.length).ceil().max(1.0) as u64;
         }
         Ok(())
     }
@@ -371,7 +382,8 @@ impl Pacing {
             self.last.size *= (self.length / before).powf(self.last.order);
         }
         if self.has_jumped() {
-            self.length = self.quantised((AFTER_JUMP * self.length).max(self.min));
+            let most = if self.can_reject { f64::INFINITY } else { self.first };
+            self.length = self.quantised((AFTER_JUMP * self.length).min(most).max(self.min));
             // What was before says nothing; to PI control 1 is no error before.
             self.last.size = if self.is_steady { 0.0 } else { 1.0 };
             self.edge = Edge::UNKNOWN;

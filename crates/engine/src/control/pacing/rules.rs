@@ -24,11 +24,26 @@ const KEPT_ON_A_RUNG: f64 = 0.8;
 impl Pacing {
     /// Takes the error of a step where lengths change seldom. They follow the error, not the first step: with lengths that are its multiples by powers of a
     /// factor that first step would choose the grid of all.
-    pub(super) fn change_seldom(&mut self, step: &StepContext, error: StepError) {
+    pub(super) fn change_seldom(
+        &mut self,
+        step: &StepContext,
+        error: StepError,
+        can_reject: bool,
+    ) -> Option<f64> {
         self.wish = self.length;
+        let (ideal, shorter) = (error.ideal(), step.h * error.ideal().max(SHRINKS));
+        // While it waits, an error is also what was lacking before.
+        let is_its_own = match step.repetition {
+            0 => self.wait == 0,
+            _ => error.size < HELPS * self.rejected_size,
+        };
+        self.rejected_size = error.size;
+        if can_reject && is_its_own && ideal < FAR_BEYOND && shorter > self.min {
+            return Some(shorter);
+        }
         if self.wait > 0 || self.is_cut(step) {
             self.tried = self.last;
-            return;
+            return None;
         }
         let is_first = self.counts.steps < FIRST_STEPS;
         let (kept, most) = if is_first { (0.0, GROWS_AT_FIRST) } else { (KEPT, SELDOM_GROWS) };
@@ -39,6 +54,7 @@ impl Pacing {
             self.wish *= (AIM * self.tried.ideal()).min(most);
         }
         self.wish = self.wish.min(self.edge.see(step.h, error.size));
+        None
     }
 
     /// Takes the error of a step where lengths are those of a ladder: down at once, up one rung after some steps on one.

@@ -1,8 +1,8 @@
 //! What every control of steps has to keep to, with every method that takes steps of any length.
 
 use costep_core::{
-    AfterStep, Code, Connection, Experiment, External, Interval, LengthDemand, PowerBond, Restricted,
-    StepLengths, Subsystem,
+    AfterStep, Code, Connection, Description, Experiment, External, Interval, LengthDemand, PowerBond,
+    Restricted, StepLengths, Subsystem,
 };
 use costep_engine::{CONTROLS, ControlEntry, ControlSpec, Engine, Scheduling, System};
 use costep_integrate::{Integrated, Solver};
@@ -261,6 +261,34 @@ fn richardson_takes_the_steps_of_the_order_of_a_method() {
     };
     let (few, many) = (run(1e-3), run(1e-4));
     assert!(many < 5 * few && many < 2000, "{few} {many}");
+}
+
+/// FMUs that do not say what their outputs depend on, with held inputs: a force lags behind what it follows by a step, however short. As an error that adds up, that
+/// asked for the shortest steps for ever.
+#[test]
+fn richardson_finds_what_follows_an_input_at_once() {
+    let run = |id: &str, tolerance: f64| {
+        let stop = 0.1;
+        let mut system = coupled(&model("dual-mass", &[]), &Solver::Exact, &method(id), stop, 0.1 * stop);
+        let silent = |part: Box<dyn Subsystem>| {
+            let says_nothing = |description: &mut Description| description.assumes_feedthrough = true;
+            Restricted::new(part).describe(says_nothing).boxed()
+        };
+        system.subsystems = system.subsystems.into_iter().map(silent).collect();
+        let spec = ControlSpec::new(ControlSpec::find("richardson").unwrap(), tolerance, stop);
+        let mut engine = controlled(system, &spec).unwrap();
+        let mut count = 0;
+        while !engine.is_over() && count < 100_000 {
+            engine.step().unwrap();
+            count += 1;
+        }
+        (count, engine.step_counts().unwrap().missed)
+    };
+    for id in ["zoh", "nepce"] {
+        let (few, many) = (run(id, 1e-2), run(id, 1e-3));
+        println!("{id}: {few:?} {many:?}");
+        assert!(few.0 < 5_000 && many.0 < 60_000 && many.1 < 1000, "{id}: {few:?} {many:?}");
+    }
 }
 
 /// Models of black boxes are kept for each length: `identified` needs a fraction of the steps of `nepce`, and its steps are on a ladder but

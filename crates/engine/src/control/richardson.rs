@@ -19,7 +19,9 @@
 //! The share of the speed, not of the range: errors of steps add up over the time that the system remembers
 //! them, which is about as long as its signals take to cross their range. An output that follows an input at once is read under what that
 //! input lacks at the end of the step, c H^n, which is gone with the next one: as a share of H v it would fall with H^(n-1) only, and not at all
-//! where inputs are held.
+//! where inputs are held. FMUs that do not say what their outputs depend on show it by that: a difference between both tries that hardly falls with more
+//! than H is no error that adds up. It is what follows an input at once, or that of inner steps, and counts as a share of the range as well. Where
+//! steps are as short as may be and beyond the tolerance, a longer one is tried now and then to see that.
 
 use costep_core::{
     AfterStep, Code, Error, Experiment, InputList, Interval, Layout, Result, Signals, StateReader,
@@ -44,8 +46,19 @@ const OF_NOMINAL: f64 = 0.1;
 /// How far from half way an output may be at the middle, as a share of what it moves by in a whole step at its
 /// greatest speed so far: 1/2 after a jump, 1/8 where it speeds up from rest, 3/8 where it does so with t^3.
 const HALF_WAY: f64 = 0.4;
+/// What an output that lags still moves by after the middle at most, and by how much faster than before, as shares.
+const LAGS: f64 = 0.2;
+const FASTER: f64 = 1.5;
 /// A step that does not resolve a motion is tried again at this share.
 const SHRINKS: f64 = 0.2;
+/// Differences are compared where one step is at most this share of the other; what adds up falls with this power of the length at
+/// least, and so many that do not, one after the other, tell.
+const SHORTER: f64 = 0.7;
+const FALLS: f64 = 1.5;
+const TELLING: u64 = 2;
+/// After so many steps that are as short as may be and beyond the tolerance, one of so many times the length is tried.
+const IN_VAIN: u64 = 8;
+const LONGER: f64 = 2.0;
 
 /// Which of the three steps comes next.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -73,8 +86,16 @@ struct Richardson {
     is_direct: Vec<bool>,
     seen: Vec<[f64; 2]>,
     new_seen: Vec<[f64; 2]>,
-    /// Which outputs have jumped in the step that is being tried.
+    /// Which outputs have jumped in the step that is being tried, and in the one before: what jumps again and again moves.
     jumps: Vec<bool>,
+    jumped: Vec<bool>,
+    /// Of each output, the difference between both tries in the last step; how often it has hardly fallen with the length of steps, one after the other.
+    differences: Vec<f64>,
+    hardly_fell: Vec<u64>,
+    /// Length of the last step that was compared.
+    compared: f64,
+    /// Steps in vain so far, since the last try of a longer one.
+    in_vain: u64,
     /// The whole step has just been tried to the end.
     is_tried: bool,
 }
@@ -96,6 +117,11 @@ impl Richardson {
             seen: Vec::new(),
             new_seen: Vec::new(),
             jumps: Vec::new(),
+            jumped: Vec::new(),
+            differences: Vec::new(),
+            hardly_fell: Vec::new(),
+            compared: 0.0,
+            in_vain: 0,
             is_tried: false,
         }
     }
@@ -105,9 +131,17 @@ impl Richardson {
         for (i, y) in middle.iter().enumerate() {
             let moved = (self.end[i] - self.start[i]).abs().max(self.whole.length * self.speeds[i]);
             let beside = (y - 0.5 * (self.start[i] + self.end[i])).abs();
-            self.jumps[i] = beside > HALF_WAY * moved;
+            self.jumps[i] = beside > HALF_WAY * moved && !self.lags(i, *y);
         }
         !self.jumps.contains(&true)
+    }
+
+    /// Whether an output shows what was before the step, as one does that follows a held input at once: it has moved by the middle of the
+    /// step as far as by its end, and no faster than before.
+    fn lags(&self, i: usize, middle: f64) -> bool {
+        let travelled = (self.end[i] - self.start[i]).abs();
+        (middle - self.end[i]).abs() <= LAGS * travelled
+            && travelled <= FASTER * self.whole.length * self.speeds[i]
     }
 
     fn half(&self, number: usize) -> Interval {
@@ -115,6 +149,22 @@ impl Richardson {
         let middle = start + 0.5 * length;
         let (start, end) = if number == 0 { (start, middle) } else { (middle, end) };
         Interval { start, end, length: 0.5 * length }
+    }
+
+    /// Looks at how the difference of an output falls between steps of different lengths, if it is beyond the tolerance.
+    fn look_at_fall(&mut self, i: usize, difference: f64, is_beyond: bool) {
+        let ratio = self.whole.length / self.compared;
+        let (short, long, share) = match ratio < 1.0 {
+            true => (difference, self.differences[i], ratio),
+            false => (self.differences[i], difference, 1.0 / ratio),
+        };
+        self.differences[i] = difference;
+        if self.jumps[i] || share.is_nan() || share > SHORTER {
+            return;
+        }
+        let falls = short < long * share.powf(FALLS);
+        self.hardly_fell[i] = if falls || !is_beyond { 0 } else { (self.hardly_fell[i] + 1).min(TELLING) };
+        self.is_direct[i] |= self.hardly_fell[i] == TELLING;
     }
 
     fn compare(&mut self, y: &[f64]) -> StepError {
@@ -125,14 +175,16 @@ impl Richardson {
             let error = (y - self.end[i]).abs() / f64::from(2i32.pow(self.order as u32) - 1);
             let [low, high] = self.seen[i];
             let seen = [low.min(self.start[i]).min(*y), high.max(self.start[i]).max(*y)];
+            self.look_at_fall(i, error, error > whole * speed * self.tolerance);
             let by = if self.is_direct[i] { (whole * speed).max(seen[1] - seen[0]) } else { whole * speed };
             if error > 0.0 {
                 size = size.max(error / (by * self.tolerance));
             }
             self.new_seen[i] = seen;
             // The height of a jump by the length of a step is no speed.
-            self.new_speeds[i] = if self.jumps[i] { self.speeds[i] } else { speed };
+            self.new_speeds[i] = if self.jumps[i] && !self.jumped[i] { self.speeds[i] } else { speed };
         }
+        self.compared = whole;
         StepError { size, order: f64::from(self.order.max(1)) }
     }
 }
@@ -172,7 +224,8 @@ impl StepControl for Richardson {
         self.seen = vec![[f64::INFINITY, f64::NEG_INFINITY]; self.speeds.len()];
         self.new_seen = self.seen.clone();
         (self.start, self.end) = (vec![0.0; self.speeds.len()], vec![0.0; self.speeds.len()]);
-        self.jumps = vec![false; self.speeds.len()];
+        (self.jumps, self.jumped) = (vec![false; self.speeds.len()], vec![false; self.speeds.len()]);
+        (self.differences, self.hardly_fell) = (vec![0.0; self.speeds.len()], vec![0; self.speeds.len()]);
         Ok(())
     }
 
@@ -212,7 +265,14 @@ impl StepControl for Richardson {
                 self.phase = Phase::Whole;
                 self.speeds.copy_from_slice(&self.new_speeds);
                 self.seen.copy_from_slice(&self.new_seen);
+                self.jumped.copy_from_slice(&self.jumps);
+                let before = self.pacing.counts().missed;
                 self.pacing.accepted(step);
+                self.in_vain = if self.pacing.counts().missed > before { self.in_vain + 1 } else { 0 };
+                if self.in_vain == IN_VAIN {
+                    self.in_vain = 0;
+                    self.pacing.lengthen(LONGER);
+                }
             }
         }
     }
@@ -259,7 +319,12 @@ impl StepControl for Richardson {
         out.reals(&[self.whole.start, self.whole.end, self.whole.length]);
         [&self.start, &self.end, &self.speeds].into_iter().for_each(|values| out.reals(values));
         self.seen.iter().for_each(|seen| out.reals(seen));
-        self.jumps.iter().for_each(|jumps| out.integer(u64::from(*jumps)));
+        self.jumps.iter().chain(&self.jumped).for_each(|jumps| out.integer(u64::from(*jumps)));
+        out.reals(&self.differences);
+        out.real(self.compared);
+        out.integer(self.in_vain);
+        self.hardly_fell.iter().for_each(|fell| out.integer(*fell));
+        self.is_direct.iter().for_each(|direct| out.integer(u64::from(*direct)));
     }
 
     fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
@@ -273,9 +338,19 @@ impl StepControl for Richardson {
             .into_iter()
             .try_for_each(|values| from.reals(values))?;
         self.seen.iter_mut().try_for_each(|seen| from.reals(seen))?;
-        self.jumps.iter_mut().try_for_each(|jumps| {
+        self.jumps.iter_mut().chain(&mut self.jumped).try_for_each(|jumps| {
             *jumps = from.index(2)? == 1;
             Ok(())
-        })
+        })?;
+        from.reals(&mut self.differences)?;
+        self.compared = from.real()?;
+        self.in_vain = from.integer()?;
+        for fell in &mut self.hardly_fell {
+            *fell = from.integer()?.min(TELLING);
+        }
+        for direct in &mut self.is_direct {
+            *direct = from.index(2)? == 1;
+        }
+        Ok(())
     }
 }

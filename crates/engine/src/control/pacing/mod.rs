@@ -411,6 +411,11 @@ impl Pacing {
         (self.time - start) / (stop - start).max(f64::MIN_POSITIVE)
     }
 
+    /// Makes the next step so many times as long.
+    pub(super) fn lengthen(&mut self, factor: f64) {
+        self.length = self.quantised((factor * self.length).clamp(self.min, self.max));
+    }
+
     /// A length as a share of the run.
     pub(super) fn share(&self, length: f64) -> f64 {
         length / (self.experiment.stop - self.experiment.start).max(f64::MIN_POSITIVE)

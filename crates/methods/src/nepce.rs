@@ -139,7 +139,7 @@ impl Owed {
 
     /// c^k of an input.
     fn correction(&self, j: usize) -> f64 {
-        self.debts[..self.live].iter().map(|debt| debt.rate[j] * debt.share).sum()
+        self.debts[..self.live].iter().fold(0.0, |sum, debt| sum + debt.rate[j] * debt.share)
     }
 
     /// A step of this length came to its end; gives what it lacked, to be filled in.

@@ -381,6 +381,53 @@ fn the_checkpoint_of_another_run_is_refused_and_the_difference_named() {
     sandbox.run("resume rig").exits(0);
 }
 
+/// A project whose run is stopped after its first steps.
+const RIG: &str = "[system]\nmodel = \"dual-mass\"\nstop = \"20 ms\"\n[parameters]\nck = 2e5\n[step]\nsize = \"1 ms\"\n\
+                   [record]\nevery = \"1 ms\"\n";
+
+#[test]
+fn a_project_that_has_changed_since_the_run_began_is_refused() {
+    let sandbox = Sandbox::new();
+    sandbox.write("rig/system.toml", RIG);
+    for folder in ["rig", "out"] {
+        with_checkpoints(&sandbox, "run rig --set dk=200", folder);
+        let whole = csv(&sandbox, folder);
+        for (then, now, place, says) in [
+            ("20 ms", "30 ms", ":3", "[system] stop was `20 ms`, now it is `30 ms`"),
+            ("ck = 2e5", "ck = 3e5", ":5", "[parameters] ck was `200000.0`, now it is `300000.0`"),
+            ("[step]", "[method]\nid = \"foh\"\n[step]", ":7", "[method] id was `auto`, now it is `foh`"),
+            ("[step]", "[schedule]\nkind = \"parallel\"\n[step]", ":7", "[schedule] kind was `auto`"),
+            ("ck = 2e5", "kc = 2e5", ":5", "unknown parameter"),
+        ] {
+            sandbox.write("rig/system.toml", RIG.replace(then, now));
+            sandbox
+                .run(&format!("resume {folder}"))
+                .exits(1)
+                .says("error[E0505]: the project has changed since the run began")
+                .says(&format!("rig/system.toml{place}"))
+                .says(says)
+                .says("costep run rig/system.toml --set dk=200");
+            assert!(csv(&sandbox, folder) == whole, "a refused resume changed the recording");
+        }
+        // What gives the same results may change, and is told of where it has no effect.
+        sandbox.write("rig/system.toml", format!("# stiffer\n{}", RIG.replace("2e5", "200000.0")));
+        assert!(!sandbox.run(&format!("resume {folder}")).exits(0).stderr.contains("changed"));
+        sandbox.write("rig/system.toml", RIG.replace("every = \"1 ms\"", "every = \"2 ms\""));
+        sandbox
+            .run(&format!("resume {folder}"))
+            .exits(0)
+            .says("[record] every has changed: the run goes on as it began");
+        sandbox.write("rig/system.toml", RIG);
+        assert!(csv(&sandbox, folder) == whole);
+    }
+    // Both may be moved, and the project may be gone.
+    fs::rename(sandbox.path("rig"), sandbox.path("moved")).unwrap();
+    sandbox.run("resume moved").exits(0);
+    sandbox.write("moved/system.toml", RIG.replace("20 ms", "30 ms"));
+    sandbox.run("resume moved").exits(1).says("E0505").says("moved/system.toml:3");
+    sandbox.run("resume out").exits(0).says("which the run began with, is not there");
+}
+
 #[test]
 fn only_the_folder_of_a_run_can_be_resumed() {
     let sandbox = Sandbox::new();

@@ -12,13 +12,15 @@ use costep_results::Summary;
 
 use crate::between::Between;
 use crate::folder::{OUTCOME, PREVIOUS_RECORDING, PROJECT_COPY, RECORDING, RunFolder, unwritable};
+use crate::origin::{ORIGIN, Origin};
 use crate::recorder::{Plan, Recorder};
 use crate::shell::shell_word;
 
-/// Prepares the folder: a copy of the project, the recording before this one kept under another name.
+/// Prepares the folder: a copy of the project, the recording before this one kept under another name. `base` is the project without
+/// the settings of the run.
 pub(crate) fn begin(
     folder: &RunFolder,
-    project: &Project,
+    (base, project): (&Project, &Project),
     registry: &Registry,
     engine: &Engine,
     interval: Duration,
@@ -33,12 +35,13 @@ pub(crate) fn begin(
     let checkpoints = checkpoints(folder.absolute(), project, interval)?;
     let file = place.join(RECORDING);
     checkpoints.clear()?;
-    let metadata = [
+    let mut metadata = vec![
         ("system".into(), project.name.clone()),
         ("method".into(), project.groups[0].method.label()),
         ("costep".into(), env!("CARGO_PKG_VERSION").into()),
         ("project".into(), project.to_toml_in(place)),
     ];
+    metadata.extend(Origin::of(base, folder).map(|origin| (ORIGIN.into(), origin.to_json())));
     Recorder::create(&file, engine, project, &metadata, Some(checkpoints))?
         .with_samples(&file, project, engine)
 }

@@ -55,6 +55,7 @@ mod folder;
 mod identify;
 mod names;
 mod native;
+mod origin;
 mod outcome;
 pub mod pages;
 mod rate_proposal;

@@ -19,6 +19,7 @@ use crate::errors::Errors;
 use crate::files;
 use crate::folder::{RECORDING, RunFolder};
 use crate::names::Names;
+use crate::origin;
 use crate::outcome::{Outcome, Recorded};
 use crate::recorder::Recorder;
 use crate::reference::ReferenceChoice;
@@ -185,12 +186,15 @@ pub struct Simulation {
     closed: Option<Closed>,
     /// Checkpoint that it goes on from, and whether its recording was complete already.
     resumed: Option<(PathBuf, bool)>,
+    /// What is to be said of the project that it came from.
+    origin_remarks: Vec<String>,
 }
 
 impl Simulation {
     /// A system with settings of a run, at its start.
     pub(crate) fn new(system: &System, run: Run) -> Result<Self> {
         let folder = run.record.clone().map(crate::run::RecordTo::lock).transpose()?;
+        let base = Arc::clone(&system.project);
         let system = system.configured(&run, folder.as_ref())?;
         let project = &system.project;
         let compared = ReferenceChoice::parse(project, system.registry.solvers(), &run.reference)?;
@@ -199,7 +203,7 @@ impl Simulation {
             .inspect_err(|_| folder.iter().for_each(files::put_aside))?;
         let recorder = folder
             .as_ref()
-            .map(|folder| files::begin(folder, project, &system.registry, &engine, run.checkpoint))
+            .map(|folder| files::begin(folder, (&base, project), &system.registry, &engine, run.checkpoint))
             .transpose()?;
         let waiting = Waiting::new(&run.cancel, run.time_limit);
         let reference = compared.make(project, engine.experiment().step, &waiting)?;
@@ -258,6 +262,7 @@ impl Simulation {
             ended: None,
             closed: None,
             resumed: None,
+            origin_remarks: Vec::new(),
         }
     }
 
@@ -286,6 +291,7 @@ impl Simulation {
     /// The same for a system that was opened already from the copy in the folder.
     pub fn resume_system(system: &System, folder: &RunFolder, run: Run) -> Result<Self> {
         let (project, path) = (&system.project, folder.path());
+        let remarks = origin::require_unchanged(system, folder)?;
         let mut engine = assemble::engine(project, &Choice::of(project), false)?;
         let place = folder.reached();
         let mut checkpoints = files::checkpoints(folder.absolute(), project, run.checkpoint)?;
@@ -307,6 +313,7 @@ impl Simulation {
         simulation.folder = Some(folder.clone());
         simulation.keep_results = false;
         simulation.resumed = Some((from, was_complete));
+        simulation.origin_remarks = remarks;
         Ok(simulation)
     }
 
@@ -399,6 +406,11 @@ impl Simulation {
     /// Another engine at the same communication point.
     pub(crate) fn go_on_with(&mut self, project: Arc<Project>, engine: Engine) {
         (self.project, self.engine) = (project, engine);
+    }
+
+    /// What a resumed run does not heed of the project that it came from.
+    pub fn origin_remarks(&self) -> &[String] {
+        &self.origin_remarks
     }
 
     /// The checkpoint that it goes on from, and whether the recording was complete already.

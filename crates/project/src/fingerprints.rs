@@ -26,7 +26,7 @@ impl Project {
         let named = |path: &&Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let signals = signals.iter().map(|path| (format!("external {}", named(path)), *path));
         for (name, path) in fmus.map(|(name, path)| (name, path.as_path())).chain(signals) {
-            let (bytes, sum) = mark(path).map_err(|cause| {
+            let (bytes, sum) = file_mark(path).map_err(|cause| {
                 Error::new(Code::FileNotReadable, format!("cannot read {name}")).in_file(path).because(cause)
             })?;
             // Writing to a text does not fail.
@@ -36,7 +36,8 @@ impl Project {
     }
 }
 
-fn mark(path: &Path) -> std::io::Result<(u64, u32)> {
+/// Size and checksum of a file.
+pub fn file_mark(path: &Path) -> std::io::Result<(u64, u32)> {
     let (mut file, mut buffer) = (File::open(path)?, vec![0; 1 << 16]);
     let (mut total, mut hasher) = (0, crc32fast::Hasher::new());
     loop {

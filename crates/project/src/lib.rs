@@ -8,6 +8,7 @@
 
 mod advice;
 mod bonds;
+mod changes;
 mod components;
 mod connections;
 mod document;
@@ -48,10 +49,12 @@ mod write;
 
 pub use advice::stop_passed;
 pub use bonds::BondSpec;
+pub use changes::Changes;
 pub use components::NativeSpec;
 pub use connections::ExternalSpec;
 pub use draft::{ConnectEntry, Draft, DraftValue, FmuEntry, Provenance};
 pub use externals::ExternalFile;
+pub use fingerprints::file_mark;
 pub use fmus::{FmuInterface, FmuSpec, Isolation};
 pub use groups::GroupSpec;
 pub use linear::{LinearPort, LinearSpec};

@@ -148,7 +148,8 @@ impl<'a> Problems<'a> {
         (errors, self.warnings)
     }
 
-    fn placed(&self, origin: Origin, error: Error) -> Error {
+    /// With the place that an origin stands for.
+    pub(crate) fn placed(&self, origin: Origin, error: Error) -> Error {
         match (origin, self.file) {
             (Origin::Flag(index), _) => {
                 let given = format!("given by `{}`", self.flag(index));

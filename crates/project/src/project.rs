@@ -71,6 +71,8 @@ pub struct Project {
     pub maps: Vec<ValueMap>,
     /// What was given rather than taken from a model.
     pub given: Given,
+    /// The changes it was loaded with from its source; nothing if it was not read from there.
+    pub overridden: Option<Vec<Override>>,
     /// What is allowed but probably not meant, with codes that start with W.
     pub warnings: Vec<Error>,
     /// The FMUs of a package, unpacked for as long as the project lives.
@@ -194,6 +196,11 @@ pub(crate) fn examine(
     source: &Source,
     overrides: &[Override],
 ) -> Result<Project, Refusal> {
+    let project = examine_source(registry, source, overrides)?;
+    Ok(Project { overridden: Some(overrides.to_vec()), ..project })
+}
+
+fn examine_source(registry: &Registry, source: &Source, overrides: &[Override]) -> Result<Project, Refusal> {
     match source {
         Source::File(path) => {
             if let Some(format) = Format::of(path) {
@@ -360,6 +367,7 @@ fn read_project(input: Input, registry: &Registry, problems: &mut Problems<'_>) 
         offsets,
         maps,
         given,
+        overridden: None,
         warnings: Vec::new(),
         unpacked: None,
         advice: Vec::new(),

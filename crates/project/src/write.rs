@@ -375,7 +375,7 @@ impl Writer {
 }
 
 /// The shortest text that is read back to the same number.
-fn real(value: f64) -> String {
+pub(crate) fn real(value: f64) -> String {
     format!("{value:?}")
 }
 

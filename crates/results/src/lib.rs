@@ -60,5 +60,5 @@ pub use curves::{Curves, each_row, matching_names};
 pub use export::{Exported, export_csv, export_feather, export_parquet, write_file};
 pub use reader::Table;
 pub use recording::Recording;
-pub use summary::Summary;
+pub use summary::{Summary, read_metadata};
 pub use typed::{TypedColumn, write_parquet};

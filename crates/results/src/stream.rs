@@ -56,6 +56,7 @@ impl BatchStream {
         })
     }
 
+    /// What stands in front of the rows.
     pub(crate) fn header(&self) -> &Header {
         &self.header
     }

@@ -18,6 +18,11 @@ pub struct Summary {
     ending: Ending,
 }
 
+/// What was noted with a recording when it began, read without its rows.
+pub fn read_metadata(path: &Path) -> Result<BTreeMap<String, String>> {
+    Ok(BatchStream::open(path)?.header().metadata.clone())
+}
+
 impl Summary {
     /// Reads a recording to its end. One that ends early or is damaged further on is not an error, as for
     /// [`Table::open`](crate::Table::open).

@@ -90,6 +90,7 @@ pub(crate) fn resume(args: &ResumeArgs, output: Output) -> Result<ExitCode, Fail
             output.remark("the run is already complete: steps after its last checkpoint are computed again");
         }
     }
+    simulation.origin_remarks().iter().for_each(|remark| output.remark(remark));
     drop(starting);
     go(project, (simulation, deadline(project, &args.limits, output)), Some(&folder), output)
 }

@@ -105,7 +105,7 @@ mod system {
     use costep::{Kept, RECORDING, check_recordings, rescue_rows};
     use costep_core::Place;
     use costep_core::quantity::{exact_time, plain_time};
-    use costep_project::{FmuSpec, Isolation};
+    use costep_project::{FmuSpec, Isolation, python_environment};
     use costep_supervise::{
         Ending, Program, Report, Stream, WORKER_FLAG, Watch, be_watched, host_fmu, late_failures,
         offer_workers, supervise, watched,
@@ -334,6 +334,8 @@ mod system {
         let mut program = Program::this(with_flags(crate::arguments().collect(), more));
         let width = crate::progress::terminal_width().map_or(String::new(), |width| width.to_string());
         program.environment.push((TERMINAL.into(), width.into()));
+        // FMUs that run in that process find what those in processes of their own find.
+        program.environment.extend(python_environment());
         let printed = Arc::new(Printed::new(folder));
         let theirs = Arc::clone(&printed);
         let report = supervise(&program, &watch, move |line| theirs.add(line, output)).map_err(|cause| {

@@ -103,6 +103,27 @@ fn equations_beside_python_code_are_those_of_another_process() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn a_library_of_python_that_is_not_there_is_named() {
+    let sandbox = pair("me", "");
+    fmus::add_python(&sandbox.path("pair/s1.fmu"));
+    for (library, code) in [("/nowhere/libpython3.12.so", 1), ("", 0)] {
+        let line = "check pair";
+        let mut command = sandbox.command(line.split(' '));
+        let done = common::finished(command.env("COSTEP_PYTHON_LIBRARY", library), line).exits(code);
+        let says =
+            done.stderr.contains("error[E0111]: COSTEP_PYTHON_LIBRARY names `/nowhere/libpython3.12.so`");
+        assert!(says == (code == 1), "{}", done.story());
+    }
+    // With the run in one process Python does not end well: that is warned of.
+    sandbox
+        .run("check pair --set fmu.s1.isolation=none")
+        .exits(0)
+        .says("W0208")
+        .says("cannot start it again");
+}
+
+#[test]
 fn monolithic_by_the_solver_of_the_project_needs_one() {
     let sandbox = pair("me", "");
     sandbox

@@ -276,6 +276,19 @@ fn fmus_of_python_code_are_kept_apart_and_find_their_modules() {
         .says("pip install pythonfmu3");
     let folder = interpreter.parent().and_then(Path::parent).unwrap().to_str().unwrap();
     run_parts(&sandbox, &["three"], &[("VIRTUAL_ENV", folder)]).exits(0);
+    // In the process of the run it is the same Python, with a warning.
+    let shared = "[system]\nstop = \"1 s\"\n[step]\nsize = \"0.125 s\"\n[fmu.three]\nfile = \"three/Part.fmu\"\nisolation = \"none\"\n";
+    sandbox.write("shared.toml", shared);
+    let run_shared = |variables: &[(&str, &str)]| {
+        let line = "run shared.toml --method zoh --no-record";
+        let mut command = sandbox.command(line.split(' '));
+        command.env_remove("VIRTUAL_ENV").env_remove("PYTHONPATH").envs(variables.iter().copied());
+        finished(command, line)
+    };
+    run_shared(&[("VIRTUAL_ENV", folder)]).exits(0).says("warning[W0208]: `three` carries Python code");
+    run_shared(&[("COSTEP_PYTHON_LIBRARY", "/nowhere/libpython3.12.so")])
+        .exits(1)
+        .says("error[E0111]: COSTEP_PYTHON_LIBRARY names `/nowhere/libpython3.12.so`, which does not exist");
     // What Python says about code that fails is the cause, not that the FMU has failed.
     build_part(&sandbox, &interpreter, "four", "GAIN = None", "");
     run_parts(&sandbox, &["four"], &[library])

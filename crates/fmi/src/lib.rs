@@ -42,7 +42,7 @@ pub use call::library::{DEFAULT_TIMEOUT, FmuLibrary, model_identifier, required_
 #[doc(hidden)]
 pub use call::log::formatted_with_any_arguments;
 pub use call::log::{Message, Status};
-pub use call::preload::preload;
+pub use call::preload::{PYTHON_LIBRARY, missing_python, preload, python_of_environment};
 pub use cs::{CoSimulationOptions, CoSimulationSubsystem, InputRouting, is_tunable};
 pub use me::{FmuEquations, ModelExchangeOptions, ModelExchangeSubsystem};
 pub use notice::{Notice, listen, tell, unheard};

@@ -55,6 +55,8 @@ pub use connections::ExternalSpec;
 pub use draft::{ConnectEntry, Draft, DraftValue, FmuEntry, Provenance};
 pub use externals::ExternalFile;
 pub use fingerprints::file_mark;
+#[cfg(target_os = "linux")]
+pub use fmus::python_environment;
 pub use fmus::{FmuInterface, FmuSpec, Isolation};
 pub use groups::GroupSpec;
 pub use linear::{LinearPort, LinearSpec};

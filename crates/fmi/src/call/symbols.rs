@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use costep_core::{Code, Error, Result};
 
-use crate::call::preload::{PYTHON_HINT, lacks_python, python};
+use crate::call::preload::{PYTHON_HINT, lacks_python, python, refuse_two_pythons};
 
 /// A loaded shared library.
 pub(crate) struct SharedLibrary {
@@ -28,7 +28,7 @@ impl SharedLibrary {
     /// that is missing ends here with a message, not in the middle of a run with the end of the process.
     pub(crate) fn load(path: &Path, prefix: String) -> Result<Self> {
         let mut library = open(path);
-        if library.as_ref().is_err_and(|error| lacks_python(&words(error))) && python() {
+        if library.as_ref().is_err_and(|error| lacks_python(&words(error))) && python()? {
             library = open(path);
         }
         let library = library.map_err(|error| {
@@ -45,6 +45,7 @@ impl SharedLibrary {
                 None => error,
             }
         })?;
+        refuse_two_pythons()?;
         Ok(Self { library, path: path.to_owned(), prefix })
     }
 

@@ -195,7 +195,7 @@ impl Component for ModelExchangeComponent {
             let message =
                 format!("`{}` runs in its own process: nothing else can integrate it", self.description.name);
             return Err(costep_core::Error::new(costep_core::Code::NeedsMissing, message)
-                .hint("leave `isolation` out, or for Python code write `isolation = \"none\"`"));
+                .hint("leave `isolation` out; with Python code only `isolation = \"none\"` does, which NumPy may not survive"));
         }
         let library = self.file.library(Use::ModelExchange, self.options.step_timeout)?;
         Ok(Box::new(FmuEquations::new(&library, &self.description.name, &self.options)?))

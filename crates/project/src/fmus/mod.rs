@@ -17,6 +17,9 @@ use costep_fmi::SignalVariations;
 use costep_fmu_file::Values;
 use costep_integrate::Solver;
 
+#[cfg(target_os = "linux")]
+pub use python::python_environment;
+
 pub(crate) use file::{FmuFile, Opened, carries_python, has_workers};
 pub(crate) use read::{Fmu, file_in, path_in, read, whole, wired_part};
 pub(crate) use value::{find_port, start_of_port, written};

@@ -14,7 +14,7 @@ use costep_system::Component;
 use crate::components::check_name;
 use crate::document::Entry;
 use crate::fmus::component::{CoSimulationComponent, ModelExchangeComponent};
-use crate::fmus::{FmuFile, FmuInterface, FmuSpec, Isolation, Opened, value, variations};
+use crate::fmus::{FmuFile, FmuInterface, FmuSpec, Isolation, Opened, has_workers, value, variations};
 use crate::keys;
 use crate::problems::{Problems, shortened, suggest};
 use crate::section::Section;
@@ -55,6 +55,10 @@ pub(crate) fn read(
     let set = read_set(&file.description, given.entries(), problems)?;
     let interface = interface?;
     check_binary(&file, interface, &section, problems)?;
+    if let Some(missing) = file.carries_python.then(costep_fmi::missing_python).flatten() {
+        problems.report(section.origin_of("file"), || missing);
+        return None;
+    }
     let (isolation, step_timeout) = care.filter(|_| named && valid)?;
     let log = if log.is_some() { Some(log.flatten()?) } else { None };
     let retry_discarded = retry.unwrap_or(Some(false))?;
@@ -93,6 +97,17 @@ pub(crate) fn read(
             let message =
                 format!("`{}` carries Python code: it runs in its own process", shortened(&entry.key));
             Error::new(Code::PythonIsolated, message)
+        });
+    }
+    if isolation == Isolation::None && file.carries_python && has_workers() {
+        problems.warn(section.origin_of("isolation"), || {
+            let message = format!(
+                "`{}` carries Python code: a process in which Python has ended cannot start it again",
+                shortened(&entry.key)
+            );
+            Error::new(Code::PythonIsolated, message)
+                .because("packages with code of their own, NumPy for one, may end the process then")
+                .hint("write `isolation = \"process\"`: each instance then has a Python of its own")
         });
     }
     let interface_given = section.get("interface").is_some();

@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::phrases::{argument, count, show_warnings};
 use crate::progress::BudgetProgress;
 use crate::stop;
-use crate::style::{FAINT, GOOD, Output, STRONG, paint, print, print_error, print_json, say};
+use crate::style::{FAINT, GOOD, Output, STRONG, WARN, paint, print, print_error, print_json, say};
 use crate::supervision;
 use crate::table::{Cell, number, render, wall};
 use crate::verbs::compare::verdict;
@@ -24,6 +24,8 @@ const NAMES: usize = 4;
 /// What a call of an FMU may take: a share of the time, and in s.
 const CALL_SHARE: f64 = 0.1;
 const LEAST_OF_A_CALL: f64 = 2.0;
+/// What share of all time it takes to start the parts once, to be told of.
+const LONG_START_UP: f64 = 0.01;
 
 pub(crate) fn run(args: &AdviseArgs, output: Output) -> Result<ExitCode, Failure> {
     let system = within(args, args.system.open(Vec::new())?)?;
@@ -92,6 +94,10 @@ impl Answer<'_> {
         if let Some(choice) = &advice.choice {
             self.tell_choice(choice)?;
         }
+        if let Some(nearest) = advice.nearest() {
+            say!("{}", paint(WARN, "not reached; the most accurate of what was tried:"))?;
+            self.tell_choice(nearest)?;
+        }
         self.tell_others()?;
         if let Some(holds) = &advice.holds {
             tell_holds(holds)?;
@@ -106,7 +112,7 @@ impl Answer<'_> {
         say!("method   {}", paint(GOOD, &choice.method))?;
         say!("step     {}", paint(GOOD, choice.steps.text()))?;
         let error = choice.error.map_or(f64::NAN, |error| error.value);
-        say!("error    {error:.1e} of the ranges, {}", self.rests_on(choice.uncertainty))?;
+        say!("error    {error:.1e} of the ranges, {}", self.rests_on(choice))?;
         if let Some(second) = &self.advice.confirmed_by {
             let error = number(second.error.map(|error| error.value));
             say!("         {error} at {}: no accident", second.steps.text())?;
@@ -121,8 +127,8 @@ impl Answer<'_> {
     }
 
     /// What the error rests on, and how uncertain that is.
-    fn rests_on(&self, uncertainty: Option<f64>) -> String {
-        let own = |what: &str| uncertainty.map_or(String::new(), |own| format!(" ({what} {own:.0e})"));
+    fn rests_on(&self, choice: &Trial) -> String {
+        let own = |what: &str| choice.uncertainty.map_or(String::new(), |own| format!(" ({what} {own:.0e})"));
         match &self.advice.reference {
             Some(ReferenceKind::Monolithic { solver, .. }) => {
                 format!("against the monolithic system by {}{}", solver.label(), own("itself off by"))
@@ -131,19 +137,16 @@ impl Answer<'_> {
                 let step = format_time(*step);
                 format!("against the same system with {method} at {step}{}", own("itself off by"))
             }
-            None => {
-                let by = self.advice.choice.as_ref().and_then(|choice| choice.error).map(|error| error.by);
-                match by {
-                    Some("half step") => format!("by a second run at half the step{}", own("give or take")),
-                    _ => format!("against a reference along its steps{}", own("itself off by")),
-                }
-            }
+            None => match choice.error.map(|error| error.by) {
+                Some("half step") => format!("by a second run at half the step{}", own("give or take")),
+                _ => format!("against a reference along its steps{}", own("itself off by")),
+            },
         }
     }
 
     fn tell_others(&self) -> Result<(), Error> {
         let best = self.advice.best_of_each();
-        let chosen = self.advice.choice.as_ref();
+        let chosen = self.advice.choice.as_ref().or(self.advice.nearest());
         let others =
             best.into_iter().filter(|trial| chosen.is_none_or(|chosen| trial.method != chosen.method));
         let row = |trial: &Trial| {
@@ -166,7 +169,7 @@ impl Answer<'_> {
     }
 
     fn tell_end(&self) -> Result<(), Error> {
-        let Advice { trials, not_possible, left_out, wall_s, .. } = self.advice;
+        let Advice { trials, not_possible, left_out, start_up_s, wall_s, .. } = self.advice;
         if !not_possible.is_empty() {
             let names: Vec<_> = not_possible.iter().map(|(method, _)| method.as_str()).collect();
             say!("{}", paint(FAINT, format!("not possible here: {}", names.join(", "))))?;
@@ -175,7 +178,13 @@ impl Answer<'_> {
             let names = some_of(left_out.iter().map(String::as_str));
             say!("{}", paint(FAINT, format!("no time for {names}")))?;
         }
-        say!("{}", paint(FAINT, format!("{}   done in {}", count(trials.len(), "trial"), wall(*wall_s))))
+        let start = Some(*start_up_s).filter(|start| *start > LONG_START_UP * wall_s);
+        let start =
+            start.map_or(String::new(), |start| format!("   of each {} to start the parts", wall(start)));
+        say!(
+            "{}",
+            paint(FAINT, format!("{}   done in {}{start}", count(trials.len(), "trial"), wall(*wall_s)))
+        )
     }
 }
 

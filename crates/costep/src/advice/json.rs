@@ -24,6 +24,8 @@ impl Advice {
         insert("ask_for", self.wishes.iter().map(wish_to_json).collect());
         insert("left_out", json!(self.left_out));
         insert("warnings", self.warnings.iter().map(error_to_json).collect());
+        insert("nearest", self.nearest().map_or(Value::Null, trial_to_json));
+        insert("start_up_s", json!(self.start_up_s));
         insert("wall_s", json!(self.wall_s));
         let errors = self.failure().or_else(|| self.ended.clone());
         insert("errors", errors.iter().map(error_to_json).collect());

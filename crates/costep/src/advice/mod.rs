@@ -4,6 +4,7 @@ mod calls;
 mod holds;
 mod json;
 mod lattice;
+mod nearby;
 mod refined;
 mod search;
 mod varying;
@@ -36,6 +37,9 @@ const ERROR: f64 = 1e-3;
 const ERRORS: [f64; 2] = [1e-12, 0.1];
 /// An estimate from a second run at half the step may be off by this share of itself: 1.5 stands in for 2 to 1.
 const OF_HALF_STEP: f64 = 0.4;
+
+/// What to do where time was short.
+const MORE_TIME: &str = "more `--time`, a larger `--error`, or fewer `--methods`";
 
 /// What is asked for.
 ///
@@ -210,11 +214,21 @@ pub struct Advice {
     pub warnings: Vec<Error>,
     /// Why the search ended before its end: time, or the user.
     pub ended: Option<Error>,
+    /// What it took in s to start the parts once, where that was measured: it is part of every trial.
+    pub start_up_s: f64,
     /// Wall time in s.
     pub wall_s: f64,
 }
 
 impl Advice {
+    /// Where nothing has the error that was asked for, the trial that came nearest to it.
+    pub fn nearest(&self) -> Option<&Trial> {
+        let is_measured = |trial: &&Trial| trial.verdict == Verdict::Stable && trial.error.is_some();
+        let trials = self.trials.iter().filter(is_measured).filter(|_| self.choice.is_none());
+        let error = |trial: &Trial| trial.error.map_or(f64::INFINITY, |error| error.value);
+        trials.min_by(|a, b| error(a).total_cmp(&error(b)))
+    }
+
     /// For each method its cheapest trial with the error asked for or, where none has it, the one with the least error.
     pub fn best_of_each(&self) -> Vec<&Trial> {
         let mut best: Vec<&Trial> = Vec::new();
@@ -243,12 +257,12 @@ impl Advice {
         if self.choice.is_some() {
             return None;
         }
-        if let Some(error) = &self.ended {
+        let is_over = |error: &Error| error.code() == Code::TimeLimit;
+        if let Some(error) = self.ended.as_ref().filter(|error| !is_over(error)) {
             return Some(error.clone());
         }
-        let nearest = self.best_of_each().into_iter().find(|trial| trial.verdict == Verdict::Stable);
-        let nearest = nearest.and_then(|trial| Some((trial, trial.error?)));
-        let error = match self.left_out.is_empty() {
+        let nearest = self.nearest().and_then(|trial| Some((trial, trial.error?)));
+        let error = match self.left_out.is_empty() && self.ended.is_none() {
             true => {
                 let message = "nothing that was tried has an error of at most";
                 Error::new(Code::ErrorNotReached, format!("{message} {:e} of the ranges", self.asked))
@@ -256,7 +270,7 @@ impl Advice {
             false => {
                 let message = "the time was over before something had an error of at most";
                 Error::new(Code::TimeLimit, format!("{message} {:e} of the ranges", self.asked))
-                    .hint("more `--time`, a larger `--error`, or fewer `--methods`")
+                    .hint(MORE_TIME)
             }
         };
         Some(match nearest {
@@ -309,11 +323,13 @@ impl System {
             left_out: Vec::new(),
             warnings: Vec::new(),
             ended: None,
+            start_up_s: 0.0,
             wall_s: 0.0,
         };
         if let Err(error) = advice.find(self, &mut search, advising) {
             match error.code() {
-                Code::Stopped | Code::TimeLimit | Code::Hung => advice.ended = Some(error),
+                Code::TimeLimit => advice.ended = Some(error.hint(MORE_TIME)),
+                Code::Stopped | Code::Hung => advice.ended = Some(error),
                 _ => return Err(error),
             }
         }
@@ -330,9 +346,16 @@ impl Advice {
     /// Searches, then looks at what was found. What was found before an error is kept.
     fn find(&mut self, system: &System, search: &mut Search<'_>, advising: &Advising) -> Result<()> {
         let outcome = search.search();
+        self.start_up_s = search.start_up;
         if let Some(Found { trial, smaller }) = search.best {
             self.choice = Some(search.trials[trial].clone());
             self.confirmed_by = smaller.map(|smaller| search.trials[smaller].clone());
+        }
+        if self.choice.is_none() {
+            let step = system.project.equal_step();
+            // Without a reference it is said what the errors are by.
+            self.reference =
+                search.yardstick.checked(&search.system.project, step, &search.waiting).unwrap_or(None);
         }
         outcome?;
         if advising.varies_steps

@@ -1,5 +1,7 @@
 //! A reference for systems that cannot be solved as one: the same system at a much smaller step, once for all trials.
 
+use std::time::Instant;
+
 use costep_analysis::{Reference, ReferenceKind};
 use costep_core::{Code, Experiment, Result, StepLengths};
 use costep_methods::MethodSpec;
@@ -41,7 +43,7 @@ pub(super) struct Refined {
     expected: WallTime,
 }
 
-/// What runs of one length take: some FMUs work as long on one long step as on many short ones.
+/// What runs of one length take: some FMUs work as long on one long step as on many short ones, and some take long to start.
 #[derive(Clone, Copy)]
 struct WallTime {
     run: f64,
@@ -53,10 +55,12 @@ impl WallTime {
     fn measure(project: &Project, waiting: &Waiting) -> Result<Self> {
         let method = MethodSpec::parse(METHODS[0])?;
         let wall = |step: f64| {
+            let begun = Instant::now();
             let choice = Choice { method: &method, step, control: None };
             let against = Against { reference: None, later: ReferenceChoice::Nothing, micro: false };
             let (report, _) = measured_run(project, &choice, against, None, waiting);
-            let (steps, wall) = (report.work.macro_steps, report.work.wall_s);
+            let (steps, wall) =
+                (report.work.macro_steps, (begun.elapsed().as_secs_f64(), report.work.wall_s));
             match report.error {
                 Some(error) if steps == 0 || error.code() == Code::Hung || !is_of_the_system(&error) => {
                     Err(error)
@@ -67,17 +71,18 @@ impl WallTime {
             }
         };
         let step = project.model.experiment.step;
-        let (steps, first, is_whole) = wall(step)?;
-        let is_cheap =
-            waiting.left().is_none_or(|left| MORE_STEPS * first < SHARE_TO_SEE * left.as_secs_f64());
+        let (steps, (first, stepping), is_whole) = wall(step)?;
+        let start = (first - stepping).max(0.0);
+        let more = start + MORE_STEPS * stepping;
+        let is_cheap = waiting.left().is_none_or(|left| more < SHARE_TO_SEE * left.as_secs_f64());
         if is_whole
             && is_cheap
-            && let Ok((more, second, true)) = wall(step / MORE_STEPS)
+            && let Ok((more, (_, second), true)) = wall(step / MORE_STEPS)
         {
-            let each = (second - first).max(0.0) / (more - steps).max(1.0);
+            let each = (second - stepping).max(0.0) / (more - steps).max(1.0);
             return Ok(Self { run: first, step: each });
         }
-        Ok(Self { run: 0.0, step: first / steps })
+        Ok(Self { run: start, step: stepping / steps })
     }
 
     /// Of a reference with so many steps, which is solved twice.
@@ -149,7 +154,11 @@ impl Refined {
                 Err(error) if is_of_the_system(&error) => failed = Some(error),
                 Err(error) => return Err(error),
             }
-            if best.as_ref().is_some_and(|best| best.own_error() <= own_error) {
+            let wall = expected.of_reference(
+                (project.model.experiment.stop - project.model.experiment.start) / sampling * parts as f64,
+            );
+            let has_time = waiting.left().is_none_or(|left| wall <= SHARE * left.as_secs_f64());
+            if best.as_ref().is_some_and(|best| best.own_error() <= own_error || !has_time) {
                 break;
             }
         }

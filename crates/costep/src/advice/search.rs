@@ -47,7 +47,24 @@ pub(super) struct Contender {
     /// It has reached the error, or never will.
     is_settled: bool,
     /// It can still be tried between steps of the first look.
-    is_out: bool,
+    pub(super) is_out: bool,
+}
+
+impl Contender {
+    /// One of which nothing is known; a macro step is expected to take so many calls.
+    pub(super) fn new(method: MethodSpec, calls: f64) -> Self {
+        Self {
+            method,
+            calls: CallsPerStep::new(calls),
+            wall_per_step: 0.0,
+            next: 0,
+            last: None,
+            stalls: 0,
+            failures: 0,
+            is_settled: false,
+            is_out: false,
+        }
+    }
 }
 
 /// How far a search has come.
@@ -68,7 +85,11 @@ pub(super) struct Search<'a> {
     pub(super) hung: Vec<(String, Error)>,
     /// The shortest step in one of these: an FMU that hangs with one method may well do so with another.
     hangs_at: f64,
-    coarse: Vec<f64>,
+    pub(super) coarse: Vec<f64>,
+    /// Whether the method of the project is tried, whatever others are.
+    pub(super) takes_own: bool,
+    /// What it takes in s to start the parts once, where that was measured.
+    pub(super) start_up: f64,
     /// Only steps that go into the run without a rest can be measured.
     only_whole: bool,
     progress: &'a mut dyn FnMut(&str, Option<std::time::Duration>),
@@ -86,22 +107,11 @@ impl<'a> Search<'a> {
         let span = run.stop - run.start;
         let inner = model.has_equations().then(|| model.solver.inner_step()).flatten();
         let coarse = lattice::steps(COARSE, lattice::shortest(span, inner), lattice::longest(span));
-        let contender = |method: MethodSpec| Contender {
-            method,
-            calls: CallsPerStep::new(parts),
-            wall_per_step: 0.0,
-            next: 0,
-            last: None,
-            stalls: 0,
-            failures: 0,
-            is_settled: false,
-            is_out: false,
-        };
         Ok(Self {
             yardstick: Yardstick::new(&system, advising.error)?,
             asked: advising.error,
             waiting: Waiting::new(&advising.cancel, Some(advising.time)),
-            contenders: methods.into_iter().map(contender).collect(),
+            contenders: methods.into_iter().map(|method| Contender::new(method, parts)).collect(),
             system,
             trials: Vec::new(),
             best: None,
@@ -110,6 +120,8 @@ impl<'a> Search<'a> {
             hung: Vec::new(),
             hangs_at: f64::INFINITY,
             coarse,
+            takes_own: advising.methods.is_empty(),
+            start_up: 0.0,
             only_whole: false,
             progress,
         })
@@ -117,6 +129,9 @@ impl<'a> Search<'a> {
 
     /// Looks for the best trial. What was found before an error stays found.
     pub(super) fn search(&mut self) -> Result<()> {
+        if self.is_slow_to_start()? {
+            return self.look_nearby();
+        }
         self.first_look()?;
         match self.best {
             Some(best) => self.closer_look(self.cost(best)),
@@ -199,7 +214,7 @@ impl<'a> Search<'a> {
         self.trials[found.trial].calls as f64
     }
 
-    fn better(&self, best: Option<Found>, new: Found) -> Found {
+    pub(super) fn better(&self, best: Option<Found>, new: Found) -> Found {
         let Some(best) = best else { return new };
         let ratio = self.cost(new) / self.cost(best);
         let error = |found: Found| self.trials[found.trial].error.map_or(f64::INFINITY, |error| error.value);
@@ -238,14 +253,15 @@ impl<'a> Search<'a> {
     }
 
     /// Does a trial, if it has not been done; nothing if that is not possible.
-    fn attempt(&mut self, contender: usize, step: f64, may_refine: bool) -> Result<Option<usize>> {
+    pub(super) fn attempt(&mut self, contender: usize, step: f64, may_refine: bool) -> Result<Option<usize>> {
         let label = self.contenders[contender].method.label();
         let steps = MacroSteps::Equal(step);
         let known = self.trials.iter().position(|trial| trial.method == label && trial.steps == steps);
         if known.is_some() || self.only_whole && !self.is_whole(step) || step >= self.hangs_at {
             return Ok(known);
         }
-        if !self.has_time_for(self.steps(step) * self.contenders[contender].wall_per_step) {
+        let wall = self.start_up + self.steps(step) * self.contenders[contender].wall_per_step;
+        if !self.has_time_for(wall) {
             self.leave_out(contender, step);
             return Ok(None);
         }

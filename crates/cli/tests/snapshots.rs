@@ -43,15 +43,26 @@ fn played(session: &str) -> String {
         let done = finished(shell, line);
         let _ = writeln!(text, "$ {line}");
         let mut filter = Filter::new(sandbox.path(""));
-        done.stdout.lines().for_each(|line| text.push_str(&(filter.line(line) + "\n")));
+        done.stdout
+            .lines()
+            .filter(|line| !tells_of_slowness(line))
+            .for_each(|line| text.push_str(&(filter.line(line) + "\n")));
         let mut filter = Filter::new(sandbox.path(""));
-        done.stderr.lines().for_each(|line| text.push_str(&format!("! {}\n", filter.line(line))));
+        done.stderr
+            .lines()
+            .filter(|line| !tells_of_slowness(line))
+            .for_each(|line| text.push_str(&format!("! {}\n", filter.line(line))));
         if !done.status.success() {
             let _ = writeln!(text, "[{}]", done.status);
         }
         text.push('\n');
     }
     text
+}
+
+/// Where the machine is busy, it is told what a command has taken besides its runs.
+fn tells_of_slowness(line: &str) -> bool {
+    line.starts_with("besides  ") || line.contains(" for the steps of the runs, ")
 }
 
 /// Replaces what differs between runs and machines.

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Instant;
 
 use costep::pages::{ComparedRun, ComparisonPage, check_page_file, write_page};
 use costep::{
@@ -51,6 +52,7 @@ pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<ExitCode, Failur
     }
     stop::listen();
     let bar = many_runs(output, methods.len() * steps.len());
+    let begun = Instant::now();
     let compared = system.compare_with(&comparison, &mut |event| match event {
         ComparisonEvent::Reference(step, _) => {
             bar.set_message(format!("reference at {}", format_time(step)));
@@ -65,6 +67,8 @@ pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<ExitCode, Failur
         return Err(error.into());
     }
     show(&compared, project, output)?;
+    let runs: f64 = compared.reports.iter().map(|report| report.work.wall_s).sum();
+    besides_runs(begun.elapsed().as_secs_f64(), runs).iter().for_each(|line| output.remark(line));
     if let Some(file) = &args.report {
         report(file, &system, &compared, output)?;
     }
@@ -72,6 +76,21 @@ pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<ExitCode, Failur
         return Ok(supervision::exit_code(error.code().entry().exit.code()));
     }
     Ok(supervision::exit_code(exit_code(&compared.reports, output)))
+}
+
+/// What is told of the time where most of it was not taken by the steps of the runs.
+fn besides_runs(whole: f64, runs: f64) -> Option<String> {
+    const NOTICED: f64 = 1.0;
+    let besides = whole - runs;
+    let is_told = besides >= NOTICED && besides > runs;
+    is_told.then(|| {
+        format!(
+            "done in {}: {} for the steps of the runs, {} to start the parts and for the reference",
+            wall(whole),
+            wall(runs),
+            wall(besides)
+        )
+    })
 }
 
 /// Why nothing was run at all, if no method can be used here: the reason of the first one.
@@ -259,5 +278,17 @@ pub(crate) fn verdict(verdict: Verdict) -> Cell {
         Verdict::Unstable => Cell::styled("UNSTABLE", BAD),
         Verdict::Diverged => Cell::styled("DIVERGED", BAD),
         Verdict::Failed => Cell::styled("failed", WARN),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::besides_runs;
+
+    #[test]
+    fn time_that_the_runs_did_not_take_is_told() {
+        let expected = "done in 37.00 s: 200.0 ms for the steps of the runs, 36.80 s to start the parts and for the reference";
+        assert_eq!(besides_runs(37.0, 0.2).as_deref(), Some(expected));
+        assert_eq!((besides_runs(37.0, 30.0), besides_runs(0.5, 0.1)), (None, None));
     }
 }

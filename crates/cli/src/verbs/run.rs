@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 use costep::pages::{check_page_file, write_outcome};
 use costep::{
@@ -66,9 +67,11 @@ fn run_here(
     }
     stop::listen();
     let starting = deadline(project, &args.limits, output);
+    let begun = Instant::now();
     let simulation = system.start(run).inspect_err(|_| messages::flush())?;
+    let start = begun.elapsed();
     drop(starting);
-    go(project, (simulation, deadline(project, &args.limits, output)), folder.as_ref(), output)
+    go(project, (simulation, deadline(project, &args.limits, output), start), folder.as_ref(), output)
 }
 
 pub(crate) fn resume(args: &ResumeArgs, output: Output) -> Result<ExitCode, Failure> {
@@ -81,6 +84,7 @@ pub(crate) fn resume(args: &ResumeArgs, output: Output) -> Result<ExitCode, Fail
     messages::listen(Some(FmuLogs::go_on(folder.path())), output);
     stop::listen();
     let starting = deadline(project, &args.limits, output);
+    let begun = Instant::now();
     let simulation = Simulation::resume_system(&system, &folder, limited(&args.limits))
         .inspect_err(|_| messages::flush())?;
     if let Some((file, was_complete)) = simulation.resumed_from() {
@@ -91,8 +95,9 @@ pub(crate) fn resume(args: &ResumeArgs, output: Output) -> Result<ExitCode, Fail
         }
     }
     simulation.origin_remarks().iter().for_each(|remark| output.remark(remark));
+    let start = begun.elapsed();
     drop(starting);
-    go(project, (simulation, deadline(project, &args.limits, output)), Some(&folder), output)
+    go(project, (simulation, deadline(project, &args.limits, output), start), Some(&folder), output)
 }
 
 /// For native systems, at the start and in the run by itself: those with FMUs have somebody who watches them.
@@ -108,7 +113,7 @@ fn limited(limits: &LimitArgs) -> Run {
 
 fn go(
     project: &Project,
-    (mut simulation, deadline): (Simulation, Deadline),
+    (mut simulation, deadline, start): (Simulation, Deadline, Duration),
     folder: Option<&RunFolder>,
     output: Output,
 ) -> Result<ExitCode, Failure> {
@@ -137,14 +142,16 @@ fn go(
     let again = simulation.engine().failed_trials();
     again.into_iter().for_each(|warning| output.remark(&trials_warning(warning)));
     simulation.close()?;
+    let begun = Instant::now();
     let outcome = simulation.finish().inspect_err(|_| messages::flush())?;
+    let besides = Besides { start, judging: begun.elapsed() };
     messages::flush();
     outcome.report.conclusions.iter().for_each(|warning| output.remark(&warning.to_string()));
     if let Some(error) = &outcome.no_checkpoints {
         output.remark(&format!("no checkpoints: {}", error.details().message));
     }
     let warnings: Vec<_> = project.warnings.iter().chain(&passed_stop).collect();
-    print(project, &outcome, (folder, &warnings), output)?;
+    print(project, &outcome, (folder, &warnings, &besides), output)?;
     Ok(supervision::exit_code(outcome.report.exit))
 }
 
@@ -182,7 +189,7 @@ fn announce(project: &Project, simulation: &Simulation, output: Output) {
 fn print(
     project: &Project,
     outcome: &Outcome,
-    (folder, warnings): (Option<&RunFolder>, &[&Error]),
+    (folder, warnings, besides): (Option<&RunFolder>, &[&Error], &Besides),
     output: Output,
 ) -> Result<(), Error> {
     let (report, reference) = (&outcome.report, outcome.reference.as_ref());
@@ -198,7 +205,7 @@ fn print(
     }
     match &report.error {
         Some(error) => print_error(error),
-        None => print_verdict(project, outcome)?,
+        None => print_verdict(project, outcome, besides)?,
     }
     for text in reference.and_then(reference_note).into_iter().chain(messages::chat()) {
         output.remark(&text);
@@ -242,7 +249,34 @@ fn real_time_factor(factor: f64) -> String {
     }
 }
 
-fn print_verdict(project: &Project, outcome: &Outcome) -> Result<(), Error> {
+/// What a command takes besides the steps of its run.
+struct Besides {
+    /// To start the parts, those that are only tried included, and for references that come first.
+    start: Duration,
+    /// For the reference or second run that the verdict rests on.
+    judging: Duration,
+}
+
+/// Less than this nobody notices.
+const NOTICED: Duration = Duration::from_secs(1);
+
+impl Besides {
+    /// What took longer than the run itself, and so long that it is noticed.
+    fn line(&self, run_s: f64) -> Option<String> {
+        let whole = self.start + self.judging;
+        let is_told = whole >= NOTICED && whole.as_secs_f64() > run_s;
+        let text = |time: Duration| wall(time.as_secs_f64());
+        is_told.then(|| {
+            format!(
+                "{} to start and try the parts, {} to judge the run",
+                text(self.start),
+                text(self.judging)
+            )
+        })
+    }
+}
+
+fn print_verdict(project: &Project, outcome: &Outcome, besides: &Besides) -> Result<(), Error> {
     let (report, work) = (&outcome.report, &outcome.report.work);
     let simulated = outcome.to - outcome.from;
     say!(
@@ -251,6 +285,9 @@ fn print_verdict(project: &Project, outcome: &Outcome) -> Result<(), Error> {
         count(work.macro_steps, "macro step"),
         real_time_factor(simulated / work.wall_s.max(1e-9)),
     )?;
+    if let Some(line) = besides.line(work.wall_s) {
+        say!("besides  {line}")?;
+    }
     for steps in work.control_line().into_iter().chain(work.division_line()) {
         say!("steps    {steps}")?;
     }
@@ -350,7 +387,21 @@ pub(super) fn rough(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::rough;
+    use std::time::Duration;
+
+    use super::{Besides, rough};
+
+    #[test]
+    fn what_takes_longer_than_the_run_is_told() {
+        let besides = |start, judging| Besides {
+            start: Duration::from_millis(start),
+            judging: Duration::from_millis(judging),
+        };
+        let line = besides(4100, 2300).line(0.02).unwrap();
+        assert_eq!(line, "4.10 s to start and try the parts, 2.30 s to judge the run");
+        assert_eq!(besides(4100, 2300).line(7.0), None);
+        assert_eq!(besides(100, 300).line(0.02), None);
+    }
 
     #[test]
     fn errors_have_one_digit() {

@@ -99,7 +99,7 @@ fn what_cannot_be_reached_is_said() {
 fn time_that_is_over_is_said() {
     let sandbox = Sandbox::new();
     let done = sandbox.run("advise dual-mass --time 0s").exits(4);
-    done.says("error[E0603]").says("more `--time`");
+    let done = done.says("error[E0603]").says("more `--time`");
     assert!(!done.stderr.contains("--time-limit"), "{}", done.story());
     for wrong in ["--error 0", "--error 2", "--error nan", "--time x"] {
         sandbox.run(&format!("advise dual-mass {wrong}")).exits(1);

@@ -397,7 +397,7 @@ fn a_project_that_has_changed_since_the_run_began_is_refused() {
             ("ck = 2e5", "ck = 3e5", ":5", "[parameters] ck was `200000.0`, now it is `300000.0`"),
             ("[step]", "[method]\nid = \"foh\"\n[step]", ":7", "[method] id was `auto`, now it is `foh`"),
             ("[step]", "[schedule]\nkind = \"parallel\"\n[step]", ":7", "[schedule] kind was `auto`"),
-            ("ck = 2e5", "kc = 2e5", ":5", "unknown parameter"),
+            ("ck = 2e5", "kc = 2e5", ":5", "has no parameter `kc`"),
         ] {
             sandbox.write("rig/system.toml", RIG.replace(then, now));
             sandbox

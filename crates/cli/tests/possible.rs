@@ -110,7 +110,8 @@ fn a_library_of_python_that_is_not_there_is_named() {
     for (library, code) in [("/nowhere/libpython3.12.so", 1), ("", 0)] {
         let line = "check pair";
         let mut command = sandbox.command(line.split(' '));
-        let done = common::finished(command.env("COSTEP_PYTHON_LIBRARY", library), line).exits(code);
+        command.env("COSTEP_PYTHON_LIBRARY", library);
+        let done = common::finished(command, line).exits(code);
         let says =
             done.stderr.contains("error[E0111]: COSTEP_PYTHON_LIBRARY names `/nowhere/libpython3.12.so`");
         assert!(says == (code == 1), "{}", done.story());

@@ -92,6 +92,7 @@ pub use errors::Errors;
 pub use folder::{OUTCOME, PROJECT_COPY, RECORDING, RunFolder, unwritable};
 pub use identify::{check_model_file, identified_to_json, identifying_method};
 pub use native::{CustomPart, NativePart};
+pub use origin::ORIGIN;
 pub use outcome::{Outcome, Recorded};
 pub use pages::{RecordedRun, RunPage};
 pub use rate_proposal::{RateAdvice, RateProposal};

@@ -12,8 +12,8 @@ use crate::folder::{PROJECT_COPY, RECORDING, RunFolder};
 use crate::shell::shell_word;
 use crate::system::{System, default_folder};
 
-/// Its name among the notes of a recording.
-pub(crate) const ORIGIN: &str = "origin";
+/// The name under which a recording says where its project came from, for `costep resume`.
+pub const ORIGIN: &str = "origin";
 
 /// Where the project of a run came from.
 #[derive(Serialize, Deserialize)]

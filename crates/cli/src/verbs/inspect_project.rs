@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use costep::{PROJECT_COPY, RECORDING};
+use costep::{ORIGIN, PROJECT_COPY, RECORDING};
 use costep_core::quantity::{format_time, plain_time};
 use costep_core::{Code, Error};
 use costep_fmu_file::unpacked_fmu;
@@ -157,7 +157,9 @@ fn recording_card(table: &Summary, file: &Path) -> Result<(), Error> {
         count(table.rows(), "row"),
         if table.complete() { "" } else { ", not finished" },
     )?;
-    for (key, value) in table.metadata().iter().filter(|(key, _)| *key != "project") {
+    for (key, value) in
+        table.metadata().iter().filter(|(key, _)| !["project", ORIGIN].contains(&key.as_str()))
+    {
         say!("{key:<8} {value}")?;
     }
     let columns: Vec<String> = table

@@ -80,7 +80,7 @@ pub(crate) fn of_run(folder: &Path, home: &Path, exit: i32) -> (Bits, Vec<String
     let mut about = Fnv::new();
     for (key, value) in table.metadata() {
         // The project is a part of the checkpoint's identity as well, and names files.
-        if key != "costep" && key != "project" {
+        if !["costep", "project", "origin"].contains(&key.as_str()) {
             about.item(key.as_bytes());
             about.item(value.as_bytes());
         }

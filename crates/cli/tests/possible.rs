@@ -223,3 +223,19 @@ fn inspect_looks_at_the_library_of_this_platform() {
         assert!(done.stdout.contains("E0112") && done.stdout.contains("DoStep"), "{}", done.story());
     }
 }
+
+#[test]
+fn what_parts_cannot_do_is_found_by_check_with_what_asked_for_it() {
+    let sandbox = pair("cs", "");
+    // `check` says what `run` says, and both name the option.
+    for line in ["check pair --set step.tolerance=1e-3", "run pair --set step.tolerance=1e-3 --no-record"] {
+        sandbox.run(line).exits(1).says("E0304").says("given by `--set step.tolerance=1e-3`");
+    }
+    sandbox.run("run pair --tolerance 1e-3 --no-record").exits(1).says("given by `--tolerance 1e-3`");
+    sandbox.run("check pair").exits(0);
+    // Or the line.
+    let sandbox = pair("cs", "[step]\ntolerance = 1e-3");
+    for verb in ["check pair", "run pair --no-record"] {
+        sandbox.run(verb).exits(1).says("E0304").says("pair/system.toml:2");
+    }
+}

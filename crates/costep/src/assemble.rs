@@ -7,6 +7,7 @@ use costep_integrate::multistep::{AtPoint, Family};
 use costep_methods::monolithic::{Integrator, MonolithicOptions};
 use costep_methods::{MethodSpec, energy_corrected, monolithic};
 use costep_project::Project;
+use costep_system::Component;
 
 use crate::settling;
 use crate::trust::Distrust;
@@ -149,7 +150,8 @@ fn trusting(
     let models = watch(costep_methods::models(methods)?);
     let system = coupled(project, (method, experiment), (models, micro_samples), &distrust)?;
     let engine = steps.engine(project, system);
-    let mut engine = engine.map_err(|error| distrust.explain(error, project))?;
+    let mut engine =
+        engine.map_err(|error| project.say_who_asked(distrust.explain(error, project), method))?;
     distrust.reasons(project).for_each(|reason| engine.add_warning(reason));
     Ok(engine)
 }
@@ -186,6 +188,34 @@ fn coupled(
         Some(at_rest) => at_rest,
         None => model.parts.iter().map(|part| part.subsystem(&model.solver)).collect::<Result<_>>()?,
     };
+    Ok(coupled_parts(project, (method, experiment), (models, micro_samples), distrust, made))
+}
+
+/// An engine for the project with something else in the place of its parts, as far as one can be made.
+pub(crate) fn of_stand_ins(
+    project: &Project,
+    choice: &Choice<'_>,
+    stand_in: impl Fn(&dyn Component) -> Result<Box<dyn Subsystem>>,
+) -> Result<Engine> {
+    let made = project.model.parts.iter().map(|part| stand_in(&**part)).collect::<Result<_>>()?;
+    let others = project.groups[1..].iter().map(|group| &group.method);
+    let models = costep_methods::models(std::iter::once(choice.method).chain(others))?;
+    let with = (choice.method, choice.experiment(project));
+    let mut system = coupled_parts(project, with, (models, false), &Distrust::default(), made);
+    system.threads = Threads::Fixed(1);
+    let engine = choice.steps().engine(project, system);
+    engine.map_err(|error| project.say_who_asked(error, choice.method))
+}
+
+/// These parts under the methods of the project.
+fn coupled_parts(
+    project: &Project,
+    (method, experiment): (&MethodSpec, Experiment),
+    (models, micro_samples): (Box<dyn ModelSource>, bool),
+    distrust: &Distrust,
+    made: Vec<Box<dyn Subsystem>>,
+) -> System {
+    let model = &project.model;
     let restricted = |(i, subsystem): (usize, Box<dyn Subsystem>)| {
         let rate = project.rates.get(i).copied().unwrap_or_default();
         rate.apply(distrust.restrict(i, subsystem))
@@ -196,7 +226,7 @@ fn coupled(
         let method = if bonds.is_empty() { method } else { energy_corrected(method, &bonds) };
         Group { method, inputs: spec.inputs.clone() }
     };
-    Ok(System {
+    System {
         subsystems: made.into_iter().enumerate().map(restricted).collect(),
         connections: model.connections.clone(),
         models,
@@ -207,7 +237,7 @@ fn coupled(
         experiment,
         threads: project.threads,
         micro_samples,
-    })
+    }
 }
 
 /// An engine whose subsystems are one system inside, solved by this solver.

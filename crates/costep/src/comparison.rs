@@ -193,6 +193,9 @@ pub(crate) fn compare(
     let own = [project.model.experiment.step];
     let steps = if comparison.steps.is_empty() { &own[..] } else { &comparison.steps };
     system.check_steps(steps)?;
+    if !comparison.methods.is_empty() {
+        system.refuse_impossible(&methods)?;
+    }
     let choice = ReferenceChoice::parse(project, system.registry.solvers(), &comparison.reference)?;
     let mut compared = Compared::default();
     let _here = WorkingFolder::before(project);

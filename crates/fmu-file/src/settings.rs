@@ -49,10 +49,10 @@ pub fn settings(description: &ModelDescription, given: &[(String, Values)]) -> R
     for setting in &mut settings {
         let elements = elements(description, setting.variable, &sizes)?;
         let count = setting.values.len();
-        setting.values = setting.values.clone().expanded(elements).ok_or_else(|| {
+        if count != elements {
             let name = &description.variables()[setting.variable].name;
-            wrong(name, &format!("{count} values are given for {elements} elements"))
-        })?;
+            return Err(wrong_count(name, count, elements));
+        }
         let variable = &description.variables()[setting.variable];
         if variable.is_negated() {
             let values = setting.values.clone().negated();
@@ -153,6 +153,18 @@ fn expected(kind: VariableType) -> &'static str {
 
 fn wrong(name: &str, cause: &str) -> Error {
     Error::new(Code::FmuValue, format!("the variable `{name}` cannot be set like this")).because(cause)
+}
+
+/// One value for all elements would be a guess: it is as likely that the others were forgotten.
+fn wrong_count(name: &str, count: usize, elements: usize) -> Error {
+    let given = if count == 1 { "1 value is given".to_owned() } else { format!("{count} values are given") };
+    let needed = if elements == 1 { "1 element".to_owned() } else { format!("{elements} elements") };
+    let error = wrong(name, &format!("{given} for {needed}"));
+    match elements {
+        0 => error.hint("leave it out: the size that is set makes it empty"),
+        1 => error.hint("write one value"),
+        elements => error.hint(format!("write all {elements} in a list, `[..., ...]`, row by row")),
+    }
 }
 
 /// An error if a value of an enumeration is none of its items. Those that declare none take any value.
@@ -288,6 +300,25 @@ mod tests {
         );
         let mass = refusal("m", Values::Float64(vec![200.0]));
         assert!(mass.contains("help: choose 0.1 to 50"), "{mass}");
+    }
+
+    #[test]
+    fn arrays_get_as_many_values_as_they_have_elements() {
+        let text = r#"<fmiModelDescription fmiVersion="3.0" modelName="pid" instantiationToken="t">
+            <CoSimulation modelIdentifier="pid"/><ModelVariables>
+              <Float64 name="gains" valueReference="0" causality="parameter" variability="fixed" start="1">
+                <Dimension start="2"/></Float64>
+            </ModelVariables><ModelStructure/></fmiModelDescription>"#;
+        let fmu = ModelDescription::parse(text).unwrap();
+        let set = |values: &[f64]| settings(&fmu, &[("gains".into(), Values::Float64(values.to_vec()))]);
+        assert!(set(&[0.1, 0.2]).is_ok());
+        for (values, words) in [
+            (&[0.1][..], "1 value is given for 2 elements"),
+            (&[0.1; 3], "3 values are given for 2 elements"),
+        ] {
+            let text = set(values).unwrap_err().to_string();
+            assert!(text.contains(words) && text.contains("write all 2 in a list"), "{text}");
+        }
     }
 
     #[test]

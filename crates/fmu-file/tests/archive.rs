@@ -381,3 +381,22 @@ fn terminals_are_read_with_those_inside_of_others() {
     let error = Fmu::new(archive(other.bytes())).unwrap().terminals().unwrap_err();
     assert!(error.to_string().contains("fmiTerminalsAndIcons"), "{error}");
 }
+
+#[test]
+fn what_a_file_is_that_is_no_archive_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("plant.fmu");
+    for (content, words) in [
+        ("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n", "git lfs pull"),
+        ("<!DOCTYPE html>\n<html><body>404</body></html>", "a web page"),
+        ("<?xml version=\"1.0\"?><fmiModelDescription/>", "modelDescription.xml is at the top"),
+        ("import numpy\n", "pythonfmu build"),
+        ("some words\n", "give the .fmu file itself"),
+        ("\u{1f}", "it does not start like one"),
+    ] {
+        std::fs::write(&file, content).unwrap();
+        let text = costep_fmu_file::Fmu::open(&file).err().unwrap().to_string();
+        assert!(text.contains(words), "{content:?}: {text}");
+        assert_eq!(text.contains("pythonfmu"), words.contains("pythonfmu"), "{text}");
+    }
+}

@@ -141,6 +141,13 @@ impl DataFile {
         {
             return Err(flaw(&path, index + 1, format!("two columns are called `{}`", short(&twice.name))));
         }
+        if let Some(place) = misplaced_time(&columns) {
+            let (first, time) = (short(&columns[0].name), short(&columns[place].name));
+            let message = format!("the first column is `{first}`, and `{time}` is column {}", place + 1);
+            return Err(flaw(&path, index + 1, message)
+                .because("the first column is taken as time")
+                .hint(format!("move the column `{time}` to the front")));
+        }
         let unit = columns[0].unit.as_deref().unwrap_or("s");
         let scale = time_unit(unit)
             .ok_or_else(|| flaw(&path, index + 1, format!("`{}` is not a unit of time", short(unit))))?;
@@ -281,6 +288,25 @@ impl DataFile {
     }
 }
 
+/// The place of a column that is called time although it is not the first, while the first has another name.
+fn misplaced_time(columns: &[Heading]) -> Option<usize> {
+    let is_called_time = |heading: &Heading| {
+        let is_time = heading.name.eq_ignore_ascii_case("time") || heading.name == "t";
+        is_time && heading.unit.as_deref().is_none_or(|unit| time_unit(unit).is_some())
+    };
+    // Many languages and tools have their own names for it: a unit of time tells them, and so does a part of the name.
+    let first = columns.first()?;
+    let name = first.name.to_lowercase();
+    let may_be_time = first.unit.as_deref().is_some_and(|unit| time_unit(unit).is_some())
+        || name.is_empty()
+        || name == "t"
+        || ["time", "zeit", "temps", "tiempo", "tempo", "tid", "clock"]
+            .iter()
+            .any(|word| name.contains(word));
+    let place = columns.iter().position(is_called_time)?;
+    (!may_be_time && place > 0).then_some(place)
+}
+
 fn flaw(path: &Path, line: usize, message: String) -> Error {
     Error::new(Code::DataFile, message).at(Place::File { path: path.into(), line: Some(line), text: None })
 }
@@ -333,6 +359,8 @@ mod tests {
         let wanted = [(0.0, 1.5), (0.5, -2.0)];
         for text in [
             "t,u,v\n0,1.5,7\n0.5,-2,8\n",
+            "Zeit,u,t\n0,1.5,7\n0.5,-2,8\n",
+            "x [s],u,time\n0,1.5,7\n0.5,-2,8\n",
             "\"time\",\"u\",\"v\"\n\"0\",\"1.5\",\"x\"\n0.5,-2.0,8\n",
             "Time [s] \tu [km/h]\tv [---]\n0\t1.5\t7\n\n0.5\t-2\t8\n",
             "\u{feff}t [ms];u;v;\r\n0;1,5;7;\r\n500;-2;8;\r\n",
@@ -371,6 +399,8 @@ mod tests {
             ("t,u\n0,\"1\n", Some(2), Code::DataFile),
             ("t,u\n0,1e999", None, Code::DataFile),
             ("t,u\n1,1\n0,1", Some(3), Code::DataFile),
+            ("u,time\n0,1\n1,2", Some(1), Code::DataFile),
+            ("u;v;t [ms]\n0;1;0\n1;2;1", Some(1), Code::DataFile),
             ("t,u", None, Code::DataFile),
             ("t,v\n0,1", None, Code::UnknownColumn),
             ("u,v\n0,1", None, Code::UnknownColumn),

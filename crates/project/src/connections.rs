@@ -271,7 +271,16 @@ fn units(
         problems.report(origin, || {
             let (output, input) = (&signals.names(Side::Output)[output], &signals.names(Side::Input)[input]);
             let message = format!("units differ: `{output}` is {}, `{input}` is {}", from.name(), to.name());
-            Error::new(Code::UnitMismatch, message).hint(remedy(relation))
+            let error = Error::new(Code::UnitMismatch, message).hint(remedy(relation));
+            match relation {
+                Relation::OtherQuantity => {
+                    error.because("these are different quantities: no factor converts one into the other")
+                }
+                Relation::Unknown => error.because(
+                    "not both of them are defined by their FMUs, so that nothing is known of a factor",
+                ),
+                Relation::Same | Relation::Converted(_) => error,
+            }
         });
     }
     Conversion::IDENTITY
@@ -285,7 +294,10 @@ fn remedy(relation: Relation) -> String {
         Relation::Converted(Conversion { factor, offset, .. }) => {
             format!("write `unit = \"convert\"` to insert the factor {factor} and the offset {offset}")
         }
-        Relation::Same | Relation::OtherQuantity | Relation::Unknown => {
+        Relation::OtherQuantity => {
+            "is this the right port? If it is, a unit is declared wrongly: `gain = 1.0` passes values on without comparing units".into()
+        }
+        Relation::Same | Relation::Unknown => {
             "give the factor: `gain = ...`; then units are not compared".into()
         }
     }

@@ -4,6 +4,7 @@ use costep_core::{Code, Error, InputSet};
 use costep_methods::MethodSpec;
 use costep_methods::registry::all_options;
 
+use crate::asked::Asker;
 use crate::components::check_name;
 use crate::connections::GroupRequest;
 use crate::document::{Entry, Node, Origin, Table};
@@ -28,6 +29,9 @@ pub struct GroupSpec {
     pub inputs: InputSet,
 }
 
+/// Methods by their labels, and who asked for them.
+type AskedMethods = Vec<(String, Asker)>;
+
 /// A group while its inputs are being collected.
 struct Draft<'a> {
     name: &'a str,
@@ -43,9 +47,14 @@ pub(crate) fn read(
     models: Option<&Models>,
     signals: &Signals,
     problems: &mut Problems<'_>,
-) -> Option<Vec<GroupSpec>> {
+) -> Option<(Vec<GroupSpec>, AskedMethods)> {
     let drafts = read_drafts(root, registry, models, problems);
     let method_origin = drafts[0].section.origin_of("id");
+    let asked = drafts.iter().filter_map(|draft| {
+        let asker = Asker::of(draft.section.origin_of("id"), problems)?;
+        Some((draft.method.as_ref()?.label(), asker))
+    });
+    let asked: AskedMethods = asked.collect();
     let owners = assign(&drafts, wishes, signals, problems);
     let mut groups = Vec::new();
     for (index, draft) in drafts.into_iter().enumerate() {
@@ -68,7 +77,7 @@ pub(crate) fn read(
     };
     let groups: Vec<_> = groups.into_iter().map(group).collect::<Option<_>>()?;
     models::warn_if_unused(models, &groups, method_origin, problems);
-    Some(groups)
+    Some((groups, asked))
 }
 
 fn read_drafts<'a>(

@@ -146,6 +146,29 @@ pub(crate) fn of_other_tools(word: &str) -> impl Iterator<Item = &'static str> {
     OTHER_WORDS.iter().filter(move |(_, words)| words.contains(&word.as_str())).map(|(key, _)| *key)
 }
 
+/// Words that other tools and people have for tables. None is within a slip of the pen of another table's name.
+pub(crate) const TABLES_OF_OTHERS: [(&str, &[&str]); 6] = [
+    ("connect", &["connection", "connections", "link", "links", "wire", "coupling"]),
+    ("external", &["externals", "signal", "signals", "source", "sources"]),
+    ("fmu", &["fmus", "component", "components", "simulators"]),
+    ("system", &["simulation", "experiment", "project"]),
+    ("record", &["recording", "results"]),
+    ("method", &["algorithm"]),
+];
+
+/// The table that such a word stands for.
+pub(crate) fn table_of_others(word: &str) -> Option<&'static str> {
+    TABLES_OF_OTHERS.iter().find(|(_, words)| words.contains(&word)).map(|(table, _)| *table)
+}
+
+/// How a table begins: `[system]`, or `[[connect]]` where there may be many.
+pub(crate) fn header(table: &Key) -> String {
+    match table.kind {
+        Kind::List(_) => format!("[[{}]]", table.name),
+        _ => format!("[{}]", table.name),
+    }
+}
+
 /// The tables of a project file.
 pub(crate) const ROOT: &[Key] = &[
     key("system", Kind::Table(SYSTEM), "name, start, stop and inner solver of the whole system"),

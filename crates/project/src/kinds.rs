@@ -1,8 +1,10 @@
 //! Integers, Booleans and enumerations: what may feed what. Nothing is rounded.
 
 use costep_core::{Code, Error, External, PortKind};
+use costep_fmu_file::TypeDefinition;
 use costep_fmu_file::settings::no_item;
 
+use crate::document::{Origin, Value};
 use crate::problems::Problems;
 use crate::section::Section;
 use crate::signals::{Side, Signals};
@@ -35,7 +37,7 @@ pub(crate) fn check_connection(
             let message = format!("`{}` cannot feed `{}`", names.0, names.1);
             let cause = format!("`{}` takes {to}, `{}` gives {from}", names.1, names.0);
             let hint = match (from, to) {
-                (PortKind::Real, PortKind::Integer) => "values are not rounded: convert them in a model",
+                (PortKind::Real, PortKind::Integer) => "costep rounds nothing and has no part that does: take an output of type Integer, or put an FMU between that rounds",
                 (PortKind::Boolean, PortKind::Real | PortKind::Integer) => {
                     "`gain = 1.0` passes true on as 1 and false as 0"
                 }
@@ -123,12 +125,9 @@ pub(crate) fn check_external(
         // Values between those given are not whole.
         External::Sine { .. } | External::Burst { .. } | External::Table(_) => false,
     };
-    if let (true, External::Constant(value), Some(items)) =
-        (good, signal, signals.enumeration(Side::Input, input))
-        && !items.has_item(*value as i64)
-    {
+    if let (true, Some(items)) = (good, signals.enumeration(Side::Input, input)) {
         let name = &signals.names(Side::Input)[input];
-        problems.report(section.origin_of("value"), || no_item(name, &value.to_string(), &items.items));
+        check_items(section, (name, items), signal, problems);
     }
     if !good {
         problems.report(section.origin_of("to"), || {
@@ -143,6 +142,71 @@ pub(crate) fn check_external(
     }
     if sum {
         check_sum(section, input, kind, signals, problems);
+    }
+}
+
+/// Reports the values of a signal that are no items of the enumeration it feeds: the FMU would fail in the run, or worse, not.
+fn check_items(
+    section: &Section<'_>,
+    (name, items): (&str, &TypeDefinition),
+    signal: &External,
+    problems: &mut Problems<'_>,
+) {
+    let is_from_file = section.get("file").is_some();
+    for (shape, row, value) in values_of(signal).filter(|(_, _, value)| !items.has_item(*value as i64)) {
+        let origin = match (is_from_file, row_origin(section, row)) {
+            (true, _) => section.origin_of("file"),
+            (false, Some(origin)) => origin,
+            (false, None) => section.origin_of(shape),
+        };
+        problems.report(origin, || {
+            let error = no_item(name, &value.to_string(), &items.items);
+            match signal {
+                External::Stairs(points) if is_from_file => error.because(format!(
+                    "its file has it at {} s",
+                    row.and_then(|row| points.get(row)).map_or(0.0, |point| point.0)
+                )),
+                External::Step { start, .. } if value == 0.0 => error.because(format!(
+                    "a `step` is 0 before its start at {start} s: `stairs` begins with any value"
+                )),
+                External::Square { start, .. } if value == 0.0 && *start > 0.0 => {
+                    error.because(format!("a `square` is 0 before its start at {start} s"))
+                }
+                _ => error,
+            }
+        });
+        if is_from_file {
+            // It may be in each of a million rows.
+            return;
+        }
+    }
+}
+
+/// All values that a signal of steps takes, with the key that gives them and, of stairs, the row.
+fn values_of(signal: &External) -> impl Iterator<Item = (&'static str, Option<usize>, f64)> {
+    let rows: &[(f64, f64)] = match signal {
+        External::Stairs(points) => points,
+        _ => &[],
+    };
+    let single: Vec<(&'static str, Option<usize>, f64)> = match *signal {
+        External::Constant(value) => vec![("value", None, value)],
+        // Before they start they are zero. A start at or before that of the run is none that matters.
+        External::Step { value, start } if start > 0.0 => vec![("step", None, 0.0), ("step", None, value)],
+        External::Step { value, .. } => vec![("step", None, value)],
+        External::Square { high, low, start, .. } => {
+            let before = (start > 0.0).then_some(("square", None, 0.0));
+            before.into_iter().chain([("square", None, high), ("square", None, low)]).collect()
+        }
+        _ => Vec::new(),
+    };
+    single.into_iter().chain(rows.iter().enumerate().map(|(row, (_, value))| ("stairs", Some(row), *value)))
+}
+
+/// Where a row of `stairs` stands.
+fn row_origin(section: &Section<'_>, row: Option<usize>) -> Option<Origin> {
+    match &section.get("stairs")?.value {
+        Value::List(rows) => rows.get(row?).map(|row| row.origin),
+        _ => None,
     }
 }
 

@@ -7,6 +7,7 @@
 //! one for given FMUs.
 
 mod advice;
+mod asked;
 mod bonds;
 mod changes;
 mod components;

@@ -148,7 +148,7 @@ impl<'a> Problems<'a> {
         (errors, self.warnings)
     }
 
-    /// With the place that an origin stands for.
+    /// An error with its place, or with the option that gave what it is about.
     pub(crate) fn placed(&self, origin: Origin, error: Error) -> Error {
         match (origin, self.file) {
             (Origin::Flag(index), _) => {

@@ -11,6 +11,7 @@ use costep_import::Format;
 use costep_system::SystemDescription;
 
 use crate::advice;
+use crate::asked::{Asked, Asker};
 use crate::bonds::{self, BondSpec};
 use crate::components::{self, Components, MadeComponent, NativeSpec};
 use crate::connections::{self, ExternalSpec, Wiring};
@@ -79,6 +80,8 @@ pub struct Project {
     pub(crate) unpacked: Option<Arc<PrivateFolder>>,
     /// What is worth knowing before a run, with codes that start with W.
     pub advice: Vec<Error>,
+    /// Who asked for what parts may not be able to do.
+    pub(crate) asked: Asked,
 }
 
 impl Project {
@@ -309,10 +312,12 @@ fn read_project(input: Input, registry: &Registry, problems: &mut Problems<'_>) 
     let wiring = connections::read(root, &parts, problems);
     let models = models::read(root, registry.methods().sources(), problems);
     let chosen = models.as_ref().ok().and_then(Option::as_ref);
-    let groups = groups::read(root, registry, &wiring.wishes, chosen, &parts.signals, problems);
+    let (groups, methods) =
+        groups::read(root, registry, &wiring.wishes, chosen, &parts.signals, problems).unzip();
     let scheduling = settings::read_schedule(root, &parts.signals, problems);
     let fixed_step = experiment.as_ref().filter(|_| control.is_none()).map(|run| run.step);
     let record = settings::read_record(root, &parts.signals, fixed_step, problems);
+    let control_asked = control.as_ref().and_then(|_| asker_of_control(root, problems));
     let control = control.map(|control| ControlSpec { meets: record.every, ..control });
     let rates = rates::read(root, &parts.signals, control.as_ref(), problems);
     let corrects_bonds = bonds::read_corrected(root, problems);
@@ -348,6 +353,7 @@ fn read_project(input: Input, registry: &Registry, problems: &mut Problems<'_>) 
             Err(error) => problems.report(system.origin_of("initial"), || error),
         }
     }
+    let asked = Asked { methods: methods.unwrap_or_default(), control: control_asked };
     let bonds = BondSpec { names: bonds, corrected: corrects_bonds };
     Some(Project {
         name,
@@ -371,7 +377,15 @@ fn read_project(input: Input, registry: &Registry, problems: &mut Problems<'_>) 
         warnings: Vec::new(),
         unpacked: None,
         advice: Vec::new(),
+        asked,
     })
+}
+
+/// Who asked for steps that vary: a tolerance, or a control that needs none.
+fn asker_of_control(root: &Table, problems: &Problems<'_>) -> Option<Asker> {
+    let Value::Table(step) = &root.get("step")?.value else { return None };
+    let node = step.get("tolerance").or_else(|| step.get("control"))?;
+    Asker::of(node.origin, problems)
 }
 
 /// Tells the FMUs what feeds their inputs.

@@ -70,6 +70,8 @@ pub(crate) struct SourcePort {
     pub(crate) score: f64,
     /// Why this one.
     pub(crate) reason: String,
+    /// What is not known of the units, where only one end says its own.
+    pub(crate) doubt: Option<String>,
 }
 
 /// An FMU with what it is compared by.
@@ -181,6 +183,23 @@ fn signals<'a>(fmus: &'a [Candidate<'_>], ports: impl Fn(&Description) -> &[Port
     all
 }
 
+/// What to look at where one end has a unit and the other none: nobody can compare them.
+fn unit_at_one_end(output: &Signal<'_>, input: &Signal<'_>) -> Option<String> {
+    let unit =
+        |signal: &Signal<'_>| signal.unit.as_ref().map_or_else(String::new, |unit| unit.name().to_owned());
+    let (known, unknown) = match (output.has_telling_unit(), input.has_telling_unit()) {
+        (true, false) if input.unit.is_none() => (output, input),
+        (false, true) if output.unit.is_none() => (input, output),
+        _ => return None,
+    };
+    Some(format!(
+        "`{}` is in {}, `{}` does not say its unit: is it the same? Else add `gain = ...`",
+        known.full,
+        unit(known),
+        unknown.full
+    ))
+}
+
 fn proposal((at, input): (usize, &Signal<'_>), all: &Signals<'_>, fmu: &Candidate<'_>) -> Proposal {
     let mut sources: Vec<SourcePort> = all
         .outputs
@@ -191,7 +210,13 @@ fn proposal((at, input): (usize, &Signal<'_>), all: &Signals<'_>, fmu: &Candidat
             let is_only = all.feeders[at] == 1 && all.fed[place] == 1;
             let (score, reason) = score(output, input, is_only, all);
             let converted = matches!(output.relation(input), Relation::Converted(_));
-            (score >= LEAST).then(|| SourcePort { name: output.full.clone(), converted, score, reason })
+            (score >= LEAST).then(|| SourcePort {
+                name: output.full.clone(),
+                converted,
+                score,
+                reason,
+                doubt: unit_at_one_end(output, input),
+            })
         })
         .collect();
     sources.sort_by(|a, b| b.score.total_cmp(&a.score));

@@ -191,6 +191,9 @@ fn write_connections(fmus: &[NewFmu<'_>], out: &mut String) {
                 if source.converted {
                     let _ = writeln!(out, "unit = \"convert\"");
                 }
+                if let Some(doubt) = &source.doubt {
+                    let _ = writeln!(out, "# {}", comment(doubt));
+                }
             }
             several => {
                 let _ = writeln!(out, "\n# For {}, one of these:", input.shown());

@@ -214,14 +214,18 @@ fn unknown_table(entry: &Entry) -> Error {
         Kind::Table(keys) | Kind::Schedule(keys) => Some(keys::names(keys)),
         _ => None,
     });
-    let known: Vec<&str> = keys::names(keys::ROOT).chain(inner.flatten()).collect();
+    let other_words = keys::TABLES_OF_OTHERS.iter().flat_map(|(_, words)| words.iter().copied());
+    let known: Vec<&str> =
+        keys::names(keys::ROOT).chain(inner.flatten()).chain(other_words.filter(|_| is_table)).collect();
     let near = suggest(Error::new(Code::UnknownKey, ""), &entry.key, known);
-    let tables: Vec<String> = keys::names(keys::ROOT).map(|name| format!("[{name}]")).collect();
+    let tables: Vec<String> = keys::ROOT.iter().map(keys::header).collect();
     let tables = format!("tables: {}", tables.join(", "));
-    let meant = suggested(&near).unwrap_or_default();
+    let word = suggested(&near).unwrap_or_default();
+    let meant = keys::table_of_others(word).unwrap_or(word);
     match keys::owner(meant) {
         _ if is_table && keys::has(keys::ROOT, meant) => {
-            error.hint(format!("did you mean `[{meant}]`? - {tables}"))
+            let header = keys::ROOT.iter().find(|table| table.name == meant).map(keys::header);
+            error.hint(format!("did you mean `{}`? - {tables}", header.unwrap_or_default()))
         }
         Some((table, key)) => {
             error.hint(format!("`{}` is a key of {table}, {}; {tables}", key.name, key.help))

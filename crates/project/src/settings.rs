@@ -110,9 +110,15 @@ pub fn check_step(step: f64, experiment: &Experiment) -> Result<(), Error> {
     if run <= 0.0 || step <= run * (1.0 + ROUND_OFF) {
         return Ok(());
     }
+    // Steps of whole seconds are rare: most of them are milliseconds without their unit.
+    let unitless = step >= 1.0 && step.fract() == 0.0;
     let (step, run) = (format_time(step), format_time(run));
-    Err(Error::new(Code::BadValue, format!("a step of {step} is longer than the run of {run}"))
-        .hint("choose a smaller step or a later stop"))
+    Err(Error::new(Code::BadValue, format!("a step of {step} is longer than the run of {run}")).hint(
+        match unitless {
+            true => "choose a smaller step or a later stop; numbers without a unit are in seconds: `5 ms`",
+            false => "choose a smaller step or a later stop",
+        },
+    ))
 }
 
 /// The time given, or the one of the models; if they differ, it has to be given.

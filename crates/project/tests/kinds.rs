@@ -106,3 +106,48 @@ fn signals_from_outside_are_of_the_kind_of_their_input() {
         assert_eq!(external(name, signal).err(), Some(vec![Code::PortType]), "{name} {signal}");
     }
 }
+
+#[test]
+fn enumerations_take_their_items_only_whatever_signal_gives_the_values() {
+    let folder = folder();
+    std::fs::write(folder.path().join("choice.csv"), "time,choice\n0,0\n0.3,7\n0.6,8\n").unwrap();
+    std::fs::write(folder.path().join("good.csv"), "time,choice\n0,0\n0.3,1\n").unwrap();
+    let external = |signal: &str| {
+        read(&folder, &format!("[[external]]\nto = \"a.u_choice\"\n{signal}\n")).err().unwrap_or_default()
+    };
+    for good in [
+        "value = \"some\"",
+        "stairs = [[0, 0], [0.5, 1]]",
+        "step = { value = 1, start = 0.5 }",
+        "square = { high = 1, low = 0, frequency = 2 }",
+        "file = \"good.csv\"\ninterpolation = \"hold\"",
+    ] {
+        assert_eq!(external(good), [], "{good}");
+    }
+    for (signal, lines, value) in [
+        ("value = 2", &[11][..], "2 is no item"),
+        ("stairs = [\n[0, 0],\n[0.5, 7],\n[0.6, -1]]", &[13, 14], "7 is no item"),
+        ("step = { value = 3, start = 0.5 }", &[11], "3 is no item"),
+        ("square = { high = 1, low = 5, frequency = 2 }", &[11], "5 is no item"),
+        ("file = \"choice.csv\"\ninterpolation = \"hold\"", &[11], "its file has it at 0.3 s"),
+    ] {
+        let found = external(signal);
+        assert_eq!(found.iter().map(line).collect::<Vec<_>>(), lines, "{signal}: {found:#?}");
+        assert!(codes(&found).iter().all(|code| *code == Code::FmuValue), "{signal}: {found:#?}");
+        let text = found[0].to_string();
+        assert!(text.contains(value) && text.contains("none = 0, some = 1"), "{signal}: {text}");
+    }
+}
+
+#[test]
+fn a_table_that_others_call_by_another_word_is_named() {
+    let folder = folder();
+    for (written, meant) in [
+        ("[[conection]]\nfrom = \"a.y_real\"\nto = \"b.u_real\"", "`[[connect]]`"),
+        ("[[signals]]\nto = \"a.u_real\"\nvalue = 1", "`[[external]]`"),
+        ("[simulation]\nstop = 1", "`[system]`"),
+    ] {
+        let text = read(&folder, written).err().unwrap()[0].to_string();
+        assert!(text.contains(&format!("did you mean {meant}?")) && text.contains("[[connect]]"), "{text}");
+    }
+}

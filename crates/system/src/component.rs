@@ -1,6 +1,6 @@
 //! What systems are made of.
 
-use costep_core::{Code, Description, Error, PortSize, Result, Subsystem};
+use costep_core::{Capabilities, Code, Description, Error, PortSize, Result, Subsystem};
 use costep_integrate::{Equations, Integrated, Ode, Renamable, Solver, Stepper};
 
 use crate::steady::StartedAt;
@@ -55,6 +55,11 @@ pub trait Component: Send + Sync {
     /// Whether [`Component::equations`] gives some.
     fn has_equations(&self) -> bool {
         false
+    }
+
+    /// What a subsystem of it can do at most, where that is known before one is made.
+    fn promises(&self) -> Option<Capabilities> {
+        None
     }
 
     /// Makes instances for trials, each in a process of its own: whatever one does, others do not notice. Nothing where

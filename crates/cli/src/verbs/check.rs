@@ -28,6 +28,7 @@ pub(crate) fn run(args: &CheckArgs, output: Output) -> Result<ExitCode, Failure>
             let system = System::new(project, registry);
             warnings.extend(system.limited_methods());
             let mut errors = system.impossible_methods();
+            errors.extend(system.missing_capabilities());
             errors.extend(system.project().libraries_not_found());
             (Some(system).filter(|_| errors.is_empty()), errors, warnings)
         }
@@ -56,7 +57,10 @@ pub(crate) fn run(args: &CheckArgs, output: Output) -> Result<ExitCode, Failure>
         });
         print_json(&object)?;
     } else {
-        errors.iter().chain(&warnings).for_each(print_error);
+        errors.iter().for_each(print_error);
+        if !output.quiet {
+            warnings.iter().for_each(print_error);
+        }
         for card in &probes {
             card.print()?;
         }
@@ -78,7 +82,12 @@ fn summary(
     let found = format!("{}, {}", count(errors.len(), "error"), count(warnings.len(), "warning"));
     match project {
         Some(_) if bad_probes > 0 => {
-            say!("{}   {}, {found}", paint(BAD, "failed"), count(bad_probes, "part"))
+            let these = if bad_probes == 1 { "its probe" } else { "their probes" };
+            say!(
+                "{}   {} failed {these}; {found} in the project",
+                paint(BAD, "failed"),
+                count(bad_probes, "part")
+            )
         }
         Some(project) => say!(
             "{}   {}, {}, {found}",

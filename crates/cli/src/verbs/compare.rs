@@ -223,7 +223,7 @@ fn first_step(text: Option<&str>) -> Option<Override> {
 fn steps(text: Option<&str>, system: &System) -> Result<Vec<f64>, Error> {
     let Some(text) = text else { return Ok(vec![system.project().model.experiment.step]) };
     let steps = parse_times(text).map_err(|error| given_by(error, &format!("--steps {text}")))?;
-    system.check_steps(&steps)?;
+    system.check_steps(&steps).map_err(|error| given_by(error, &format!("--steps {text}")))?;
     Ok(steps)
 }
 

@@ -29,7 +29,15 @@ pub(crate) fn run(args: &ImportArgs, output: Output) -> Result<ExitCode, Failure
             count(flat.components.len(), "component"),
             count(flat.links.len(), "connection")
         ));
-        output.remark(&format!("next: costep run {}", argument(&args.out)));
+        let dir = argument(&args.out);
+        output.remark(&match flat.errors().count() {
+            0 => format!("next: costep run {dir}"),
+            errors => format!(
+                "next: {} left out of it, {} to be mended by hand: see above, and  costep check {dir}",
+                if errors == 1 { "what the error names was" } else { "what the errors name was" },
+                count(errors, "place")
+            ),
+        });
     }
     // What could be kept is there; that something could not be must not look like success.
     Ok(inspect_ssp::exit_code(&flat.notes))

@@ -1,6 +1,6 @@
 //! `costep new`: a project of FMUs.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -41,7 +41,10 @@ pub(crate) fn run(args: &NewArgs, output: Output) -> Result<ExitCode, Failure> {
         .collect();
     let project = args.dir.file_name().map_or_else(|| "system".into(), |name| name.to_string_lossy());
     write_new(&file, new_project(&project, &described).as_bytes())?;
-    report(&file, output)
+    let mut copied = if args.no_copy { Vec::new() } else { files };
+    let mut seen = HashSet::new();
+    copied.retain(|file| seen.insert(file.clone()));
+    report(&file, &copied, output)
 }
 
 /// The error of a file where the new folder should be named.
@@ -166,7 +169,7 @@ fn unwritable(path: &Path, cause: io::Error) -> Error {
 }
 
 /// Says what was written, and checks it at once.
-fn report(file: &Path, output: Output) -> Result<ExitCode, Failure> {
+fn report(file: &Path, copied: &[String], output: Output) -> Result<ExitCode, Failure> {
     let (connections, problems) = match costep_project::load(&Source::File(file.into()), &[]) {
         Ok(project) => (Some(project.model.connections.len()), project.warnings),
         Err(errors) => (None, errors),
@@ -181,6 +184,12 @@ fn report(file: &Path, output: Output) -> Result<ExitCode, Failure> {
             .map_or_else(String::new, |number| format!(", {} proposed", count(number, "connection")));
         say!("Wrote {}{shown}", file.display())?;
         problems.iter().for_each(print_error);
+        if !copied.is_empty() {
+            output.remark(&format!(
+                "copied into it: {}  (`--no-copy` refers to the FMUs where they are)",
+                copied.join(", ")
+            ));
+        }
         output.remark(&format!("next: edit it, then  costep check {dir}  and  costep run {dir}"));
     }
     Ok(if connections.is_some() { ExitCode::SUCCESS } else { ExitCode::from(1) })

@@ -197,8 +197,8 @@ impl Recorded {
     fn refuse_nothing(&self) -> Result<(), Error> {
         let error = |message: &str| Err(Error::new(Code::CommandLine, message).in_file(&self.file));
         if self.signals.is_empty() {
-            let hint =
-                "the parts have no outputs; name inputs by `--signals`, `costep export --list` shows all";
+            let hint = "the parts have no outputs, and local variables are not recorded: export the FMU with what is to be seen as an \
+                 output; inputs are drawn if `--signals` names them, `costep export --list` shows all";
             return error("there is no signal to plot").map_err(|error| error.hint(hint));
         }
         let Some((first, last)) = self.summary().span() else {

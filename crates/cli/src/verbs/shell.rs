@@ -1,6 +1,7 @@
 //! `costep completions`, `costep man` and `costep schema`: what shells, manuals and editors know of costep, made from the
 //! definitions of the command line and of project files.
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::CommandFactory;
@@ -37,6 +38,9 @@ pub(crate) fn man(args: &ManArgs, output: Output) -> Result<ExitCode, Failure> {
     let mut text = Vec::new();
     page.render(&mut text)
         .map_err(|cause| Error::new(Code::FileNotReadable, "the page cannot be written").because(cause))?;
+    if std::io::stdout().is_terminal() {
+        output.remark("to read it:  costep man | man -l -");
+    }
     show(&text, output)
 }
 

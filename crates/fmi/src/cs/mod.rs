@@ -222,6 +222,16 @@ impl CoSimulationSubsystem {
         Ok((description, promised.states))
     }
 
+    /// What an instance can do at most, by the model description alone.
+    pub fn promises(
+        fmu: &ModelDescription,
+        name: &str,
+        options: &CoSimulationOptions,
+    ) -> Option<Capabilities> {
+        let kind = fmu.co_simulation.as_ref()?;
+        Signature::of(fmu, kind, name, options).ok().map(|signature| signature.promised)
+    }
+
     /// The last messages of the FMU, the oldest first.
     pub fn messages(&self) -> Vec<Message> {
         self.instance.messages()

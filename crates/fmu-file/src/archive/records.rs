@@ -126,6 +126,53 @@ pub(crate) fn read(source: &mut dyn Source, length: u64, limits: &Limits) -> Res
     Ok((records, Oddities { folders, is_zip64 }))
 }
 
+/// What a file that is no archive seems to be by its first bytes, and what to do then.
+fn in_the_place_of_a_zip(start: &[u8]) -> (&'static str, Option<&'static str>) {
+    let text =
+        String::from_utf8_lossy(start).trim_start_matches('\u{feff}').trim_start().to_ascii_lowercase();
+    let is_markup = text.starts_with('<') && !text.starts_with("<?xml");
+    let starts_with = |words: &[&str]| words.iter().any(|word| text.starts_with(word));
+    if text.starts_with("version https://git-lfs.github.com") {
+        return (
+            "it is a pointer of Git LFS, which stands for the file until that is fetched",
+            Some("fetch the file: `git lfs install`, then `git lfs pull` in its repository"),
+        );
+    }
+    if is_markup {
+        return (
+            "it is a web page or other markup, as a download that failed leaves it",
+            Some("download the file itself, not the page that shows it"),
+        );
+    }
+    if starts_with(&["<?xml"]) {
+        return (
+            "it is an XML file, perhaps the model description of an unpacked FMU",
+            Some(
+                "give the .fmu file itself, or zip the content of its folder: modelDescription.xml is at the top",
+            ),
+        );
+    }
+    if start.starts_with(b"Rar!") || start.starts_with(&[0x1f, 0x8b]) || start.starts_with(b"7z\xbc\xaf") {
+        return (
+            "it is an archive of another kind",
+            Some("pack its content as a zip archive, as FMI asks for"),
+        );
+    }
+    let is_code = starts_with(&["import ", "from ", "class ", "def ", "#", "\"\"\""]);
+    let is_text = start.is_ascii() && start.first().is_some_and(u8::is_ascii_graphic);
+    match (is_code, is_text) {
+        (true, _) => (
+            "it is text, as code is",
+            Some("give the .fmu file itself; `pythonfmu build -f FILE.py` makes one of Python code"),
+        ),
+        (_, true) => (
+            "it is text",
+            Some("give the .fmu file itself; a download that was cut or refused may leave a text"),
+        ),
+        _ => ("it does not start like one", None),
+    }
+}
+
 fn find_directory(source: &mut dyn Source, length: u64, limits: &Limits) -> Result<Directory> {
     let mut start = [0; 4];
     let not_zip = |why: &str| Error::new(Code::NotAnFmu, "the file is not a zip archive").because(why);
@@ -135,12 +182,14 @@ fn find_directory(source: &mut dyn Source, length: u64, limits: &Limits) -> Resu
     let known = start.len().min(usize::try_from(length).unwrap_or(usize::MAX));
     read_at(source, 0, &mut start[..known])?;
     if ![LOCAL, END].contains(&u32_at(&start, 0)) {
-        let error = not_zip("it does not start like one");
-        let is_code = start.is_ascii() && start[0].is_ascii_graphic();
-        return Err(if is_code {
-            error.hint("it is text: give the .fmu file itself; `pythonfmu build -f FILE.py` makes one of Python code")
-        } else {
-            error
+        let mut beginning = [0; 64];
+        let seen = beginning.len().min(usize::try_from(length).unwrap_or(usize::MAX));
+        read_at(source, 0, &mut beginning[..seen])?;
+        let (why, hint) = in_the_place_of_a_zip(&beginning[..seen]);
+        let error = not_zip(why);
+        return Err(match hint {
+            Some(hint) => error.hint(hint),
+            None => error,
         });
     }
     // The end record is followed only by a comment, whose length it states.

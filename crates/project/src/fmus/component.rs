@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use costep_core::{Capabilities, Description, Result, Subsystem};
 #[cfg(target_os = "linux")]
 use costep_core::{Code, Error, Port};
-use costep_core::{Description, Result, Subsystem};
 use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, FmuEquations};
 use costep_fmi::{ModelExchangeOptions, ModelExchangeSubsystem};
 use costep_fmu_file::Use;
@@ -106,6 +106,10 @@ impl CoSimulationComponent {
 impl Component for CoSimulationComponent {
     fn description(&self) -> &Description {
         &self.description
+    }
+
+    fn promises(&self) -> Option<Capabilities> {
+        CoSimulationSubsystem::promises(&self.file.description, &self.description.name, &self.options)
     }
 
     #[cfg(target_os = "linux")]

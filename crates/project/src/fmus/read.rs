@@ -7,7 +7,7 @@ use std::time::Duration;
 use costep_core::{Code, Error, Place};
 use costep_fmi::{CoSimulationOptions, InputRouting, ModelExchangeOptions, SignalVariations, is_tunable};
 use costep_fmu_file::settings::fit_value;
-use costep_fmu_file::{Finding, ModelDescription, Severity, Values};
+use costep_fmu_file::{Causality, Finding, Initial, ModelDescription, Severity, Values, Variability};
 use costep_integrate::{Solver, Solvers};
 use costep_system::Component;
 
@@ -486,6 +486,15 @@ fn read_value(fmu: &ModelDescription, entry: &Entry) -> Result<Values, Error> {
             let hint = "as a key of the FMU in the project it is written with `fmu.` before the part";
             return Err(error.hint(format!("{hint}: `--set fmu.PART.{name}=...`")));
         }
+        if let Some(array) = array_of(fmu, name) {
+            let hint = match array.variability {
+                Variability::Fixed | Variability::Tunable if array.causality == Causality::Parameter => "",
+                _ => "; elements of inputs can be connected and driven one by one",
+            };
+            return Err(error
+                .because(format!("`{}` is an array, which is set as a whole", array.name))
+                .hint(format!("write `\"{}\" = [...]` with all its values, row by row{hint}", array.name)));
+        }
         let settable = fmu.variables().iter().filter(|variable| is_settable(variable));
         return Err(suggest(error, name, settable.map(|variable| variable.name.as_str())));
     };
@@ -495,9 +504,14 @@ fn read_value(fmu: &ModelDescription, entry: &Entry) -> Result<Values, Error> {
     fit_value(fmu, name, &values).map(|_| values)
 }
 
+/// The array that `name[1]` or `name[1,2]` would be an element of.
+fn array_of<'a>(fmu: &'a ModelDescription, name: &str) -> Option<&'a costep_fmu_file::Variable> {
+    let (whole, _) = name.strip_suffix(']')?.rsplit_once('[')?;
+    fmu.variable(whole).filter(|variable| variable.is_array())
+}
+
 /// Whether a variable can be set by the project.
 fn is_settable(variable: &costep_fmu_file::Variable) -> bool {
-    use costep_fmu_file::{Causality, Initial, Variability};
     variable.variability != Variability::Constant
         && (matches!(
             variable.causality,

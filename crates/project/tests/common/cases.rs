@@ -15,6 +15,7 @@ pub(crate) const CASES: &[Case] = &[
     ("part = \"s2\"", "part = \"s2\"\npart = \"s1\"", Code::Duplicate, 24, "`part` is given twice"),
     // Unknown keys
     ("[step]", "[stpe]", Code::UnknownKey, 6, "did you mean `[step]`?"),
+    ("[[external]]", "[[externall]]", Code::UnknownKey, 45, "did you mean `[[external]]`?"),
     ("stop =", "stopp =", Code::UnknownKey, 3, "did you mean `stop`?"),
     ("size =", "control = \"pi\"\nsize =", Code::UnknownControl, 7, "known here: defect"),
     ("kind =", "knid =", Code::UnknownKey, 14, "did you mean `kind`?"),
@@ -232,7 +233,7 @@ pub(crate) const FMU_CASES: &[Case] = &[
     ),
     ("c = 2e6", "cc = 2e6", Code::UnknownParameter, 7, "did you mean `c`?"),
     ("c = 2e6", "c = \"stiff\"", Code::FmuValue, 7, "its type is Float64"),
-    ("c = 2e6", "c = [1, 2]", Code::FmuValue, 7, "2 values are given for 1 elements"),
+    ("c = 2e6", "c = [1, 2]", Code::FmuValue, 7, "2 values are given for 1 element"),
     ("c = 2e6", "c = [1, true]", Code::BadValue, 7, "it mixes a number and true or false"),
     ("c = 2e6", "c = nan", Code::BadValue, 7, "is not a finite number"),
     ("c = 2e6", "v = 1.0", Code::FmuValue, 7, "parameters, inputs and start values can be set"),

@@ -226,16 +226,30 @@ fn inspect_looks_at_the_library_of_this_platform() {
 
 #[test]
 fn what_parts_cannot_do_is_found_by_check_with_what_asked_for_it() {
-    let sandbox = pair("cs", "");
+    let sandbox = Sandbox::new();
+    sandbox.run("export-fmu dual-mass --bare --out boxes").exits(0);
+    sandbox.run("new bare boxes/s1.fmu boxes/s2.fmu --quiet").exits(0);
+    sandbox.run("check bare").exits(0);
     // `check` says what `run` says, and both name the option.
-    for line in ["check pair --set step.tolerance=1e-3", "run pair --set step.tolerance=1e-3 --no-record"] {
-        sandbox.run(line).exits(1).says("E0304").says("given by `--set step.tolerance=1e-3`");
+    for (given, value) in [("method", "predictive"), ("method", "iqn-ils"), ("step.tolerance", "1e-3")] {
+        for line in [
+            format!("check bare --set {given}={value}"),
+            format!("run bare --set {given}={value} --no-record"),
+        ] {
+            sandbox.run(&line).exits(1).says("E0304").says(&format!("given by `--set {given}={value}`"));
+        }
     }
-    sandbox.run("run pair --tolerance 1e-3 --no-record").exits(1).says("given by `--tolerance 1e-3`");
-    sandbox.run("check pair").exits(0);
+    sandbox.run("run bare --method iqn-ils --no-record").exits(1).says("given by `--method iqn-ils`");
     // Or the line.
-    let sandbox = pair("cs", "[step]\ntolerance = 1e-3");
-    for verb in ["check pair", "run pair --no-record"] {
-        sandbox.run(verb).exits(1).says("E0304").says("pair/system.toml:2");
+    let file = sandbox.path("bare/system.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, format!("{text}\n[method]\nid = \"iqn-ils\"\n")).unwrap();
+    let place = format!("bare/system.toml:{}", text.lines().count() + 3);
+    for verb in ["check bare", "run bare --no-record"] {
+        sandbox.run(verb).exits(1).says("E0304").says(&place);
     }
+    // Nothing is computed where nothing can be compared.
+    std::fs::write(&file, text).unwrap();
+    let done = sandbox.run("compare bare --methods predictive,iqn-ils").exits(1);
+    done.says("none of these methods is possible here").says("auto, zoh, foh");
 }

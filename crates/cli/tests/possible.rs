@@ -243,8 +243,10 @@ fn what_parts_cannot_do_is_found_by_check_with_what_asked_for_it() {
     // Or the line.
     let file = sandbox.path("bare/system.toml");
     let text = std::fs::read_to_string(&file).unwrap();
-    std::fs::write(&file, format!("{text}\n[method]\nid = \"iqn-ils\"\n")).unwrap();
-    let place = format!("bare/system.toml:{}", text.lines().count() + 3);
+    let line = text.lines().position(|line| line.starts_with("id = ")).unwrap();
+    let own = text.lines().nth(line).unwrap();
+    std::fs::write(&file, text.replace(own, "id = \"iqn-ils\"")).unwrap();
+    let place = format!("bare/system.toml:{}", line + 1);
     for verb in ["check bare", "run bare --no-record"] {
         sandbox.run(verb).exits(1).says("E0304").says(&place);
     }

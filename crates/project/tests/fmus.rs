@@ -235,7 +235,7 @@ fn units_that_differ_are_a_mistake() {
     for (from, to, words, at) in [
         ("Rpm", "Rad", "insert the factor 0.10471975511965977", 7),
         ("Celsius", "Kelvin", "insert the factor 1 and the offset 273.15", 7),
-        ("Kelvin", "Rad", "give the factor", 7),
+        ("Kelvin", "Rad", "these are different quantities: no factor converts", 7),
         ("Euro", "Rad", "units differ: `a.y` is Euro, `b.u` is rad/s", 7),
     ] {
         let found = pair(from, to, "").err().unwrap();

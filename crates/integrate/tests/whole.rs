@@ -267,6 +267,24 @@ fn a_saved_whole_goes_on_bit_by_bit() {
     }
 }
 
+/// y = x - 1.5 u all around a ring of three: the loop is solved to round-off, which goes around and grows. That is no event.
+#[test]
+fn a_loop_with_a_gain_above_one_is_settled_at_the_start() {
+    let ([_, sine], ..) = ring();
+    let gained: fn(f64, &[f64], &[f64], &mut [f64]) = |_, x, u, y| y[0] = x[0] - 1.5 * u[0];
+    let slope: fn(&[f64], &[f64], &mut LocalModel) = |_, _, model| model.d[0] = -1.5;
+    let part = Formulas { g: gained, jacobians: slope, ..sine };
+    let parts = equations(&[part.clone(), part.clone(), part]);
+    let connections = [connect(0, 1), connect(1, 2), connect(2, 0)];
+    let mut whole = members(parts, &connections, Vec::new(), &Solver::Dopri5(1e-8)).unwrap();
+    // x' = u - x from 0.25 in all three: y = x / 2.5 = u all around.
+    let rows = run(&mut whole, 1e-2, 5);
+    for (k, row) in rows.iter().enumerate() {
+        let exact = 0.1 * (-0.6 * 1e-2 * (k + 1) as f64).exp();
+        assert!(row.iter().all(|y| (y - exact).abs() < 1e-7), "{row:?}, {exact}");
+    }
+}
+
 thread_local! {
     static EVALUATIONS: Cell<usize> = const { Cell::new(0) };
 }

@@ -36,7 +36,7 @@ impl LoopSolver {
 }
 
 /// Typical size of an input, 1 if it is not known, as FMI has it.
-fn size(descriptions: &[Description], layout: &Layout, input: usize) -> f64 {
+pub(super) fn size(descriptions: &[Description], layout: &Layout, input: usize) -> f64 {
     let owner = layout.input_owner(input);
     let port = &descriptions[owner].inputs[input - layout.input_range(owner).start];
     port.nominal.map(f64::abs).filter(|size| *size > 0.0 && size.is_finite()).unwrap_or(1.0)

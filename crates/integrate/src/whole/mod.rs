@@ -19,6 +19,8 @@ use loops::LoopSolver;
 
 pub use member::members;
 
+/// Share of the size of an input by which the solution of an algebraic loop is no other one.
+const SETTLED: f64 = 1e-9;
 /// Most rounds of one event: events of parts that trigger events of other parts.
 const MAX_ROUNDS: usize = 100;
 
@@ -46,6 +48,8 @@ pub struct Whole {
     y: Vec<f64>,
     /// Inputs that the last round of an event was done with.
     seen: Vec<f64>,
+    /// By how much each may differ from it: not at all without algebraic loops, which are solved no more exactly than that.
+    settled: Vec<f64>,
     /// Local models of the parts, for the Jacobian of the whole.
     models: Vec<LocalModel>,
     closed_loop: ClosedLoop,
@@ -65,7 +69,7 @@ impl Whole {
         let coupling = Coupling::new(layout.inputs(), connections);
         let evaluation = Evaluation::new(&descriptions, &layout, &coupling);
         let solver = |of| LoopSolver::new(of, &descriptions, &layout, &coupling);
-        let solvers = evaluation.loops().map(solver).collect();
+        let solvers: Vec<_> = evaluation.loops().map(solver).collect();
         let states = ranges(parts.iter().map(|part| part.states()));
         let indicators =
             ranges(parts.iter_mut().map(|part| part.events().map_or(0, |events| events.indicators())));
@@ -75,8 +79,12 @@ impl Whole {
         let models: Vec<_> = states.iter().zip(&descriptions).map(model).collect();
         let sizes = models.iter().map(|model| [model.states, model.inputs, model.outputs]);
         let closed_loop = ClosedLoop::new(sizes, coupling.links(0..layout.inputs()), (Vec::new(), 0));
+        let settled = |j: usize| {
+            if solvers.is_empty() { 0.0 } else { SETTLED * loops::size(&descriptions, &layout, j) }
+        };
         Ok(Self {
             next: vec![None; parts.len()],
+            settled: (0..layout.inputs()).map(settled).collect(),
             u: vec![0.0; layout.inputs()],
             seen: vec![0.0; layout.inputs()],
             y: vec![0.0; layout.outputs()],
@@ -185,7 +193,11 @@ impl Whole {
 
     #[cold]
     fn endless(&self, t: f64) -> Error {
-        let changed = (0..self.u.len()).find(|j| self.u[*j] != self.seen[*j]).unwrap_or(0);
+        let is_alike = |j: usize| {
+            let [u, seen, settled] = [&self.u, &self.seen, &self.settled].map(|all| &all[j..j + 1]);
+            are_alike(u, seen, settled)
+        };
+        let changed = (0..self.u.len()).find(|j| !is_alike(*j)).unwrap_or(0);
         let owner = self.layout.input_owner(changed);
         let description = self.parts[owner].description();
         let port = &description.inputs[changed - self.layout.input_range(owner).start].name;
@@ -194,6 +206,11 @@ impl Whole {
         Error::new(Code::EventsWithoutEnd, message)
             .because(format!("events of parts triggered events of other parts {MAX_ROUNDS} times"))
     }
+}
+
+/// Whether inputs are the same but for what they may differ by.
+fn are_alike(u: &[f64], seen: &[f64], settled: &[f64]) -> bool {
+    u.iter().zip(seen).zip(settled).all(|((u, seen), settled)| u == seen || (u - seen).abs() <= *settled)
 }
 
 fn ranges(sizes: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
@@ -347,7 +364,7 @@ impl Events for Whole {
         for round in 0.. {
             self.resolve(t, x)?;
             // The first round is for what has happened, further ones for what has become of it.
-            if round > 0 && self.u == self.seen {
+            if round > 0 && are_alike(&self.u, &self.seen, &self.settled) {
                 break;
             }
             if round == MAX_ROUNDS {
@@ -355,7 +372,8 @@ impl Events for Whole {
             }
             for (i, part) in self.parts.iter_mut().enumerate() {
                 let inputs = self.layout.input_range(i);
-                let is_concerned = round == 0 || self.u[inputs.clone()] != self.seen[inputs.clone()];
+                let [u, seen, settled] = [&self.u, &self.seen, &self.settled].map(|all| &all[inputs.clone()]);
+                let is_concerned = round == 0 || !are_alike(u, seen, settled);
                 if let Some(events) = part.events().filter(|_| is_concerned) {
                     let after = events.event(t, &mut x[self.states[i].clone()], &self.u[inputs])?;
                     states_changed |= after.states_changed;

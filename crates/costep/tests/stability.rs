@@ -211,6 +211,21 @@ fn eigenvalues_and_phase_margins_are_those_of_the_papers() {
     assert!((1.5..2.5).contains(&margin), "{margin}");
 }
 
+/// Inputs that are held at zero from outside have no size of their own: they must not cost the others their digits. The figure is of a
+/// program of its own, in 40 digits.
+#[test]
+fn constant_inputs_do_not_blur_the_modes() {
+    let chain = System::opening("chain").set("n", "9").set("d", "0.2").open().unwrap();
+    let foh = chain.registry().method("foh").unwrap();
+    let found = chain.step_stability(&foh, 0.2e-3).unwrap();
+    assert!((found.radius - 0.999_967_294_533_146_9).abs() < 1e-11, "{}", found.radius);
+    assert!(found.uncertainty < 1e-10, "{}", found.uncertainty);
+    // The ends of the chain alike, as it is symmetric but for what pushes it.
+    let mode = found.mode.unwrap();
+    let share = |name: &str| mode.signals.iter().find(|signal| signal.name == name).unwrap().share;
+    assert!((share("m1.x") - share("m9.x")).abs() < 1e-6, "{mode:?}");
+}
+
 #[test]
 fn what_is_no_linear_map_is_refused() {
     let system = System::open("dual-mass").unwrap();

@@ -111,6 +111,7 @@ pub fn eigenvalues(matrix: &Matrix) -> Option<Vec<Complex>> {
         return None;
     }
     let mut balanced = matrix.clone();
+    part(&mut balanced);
     balance(&mut balanced);
     reduce(&mut balanced);
     let mut values = iterate(&balanced)?;
@@ -118,9 +119,29 @@ pub fn eigenvalues(matrix: &Matrix) -> Option<Vec<Complex>> {
     Some(values)
 }
 
-/// A similar matrix whose rows and columns are of like size, by powers of two: without round-off.
-fn balance(matrix: &mut Matrix) {
+/// Takes out what no eigenvalue depends on: an index whose row has nothing beside the diagonal is a block of its own, whatever its
+/// column has, and the other way round. Units in which such an entry is huge would drown all others in its round-off.
+fn part(matrix: &mut Matrix) {
     let n = matrix.rows();
+    let mut done = false;
+    while !done {
+        done = true;
+        for i in 0..n {
+            let others = || (0..n).filter(|k| *k != i);
+            let is_alone = [others().all(|k| matrix[(i, k)] == 0.0), others().all(|k| matrix[(k, i)] == 0.0)];
+            if is_alone[0] != is_alone[1] {
+                done = false;
+                others().for_each(|k| (matrix[(i, k)], matrix[(k, i)]) = (0.0, 0.0));
+            }
+        }
+    }
+}
+
+/// A similar matrix whose rows and columns are of like size, by powers of two: without round-off. Gives the units that entries of
+/// its eigenvectors are in.
+fn balance(matrix: &mut Matrix) -> Vec<f64> {
+    let n = matrix.rows();
+    let mut units = vec![1.0; n];
     for _ in 0..20 {
         let mut done = true;
         for i in 0..n {
@@ -141,11 +162,13 @@ fn balance(matrix: &mut Matrix) {
             let factor = exponent.exp2();
             (0..n).for_each(|k| matrix[(k, i)] *= factor);
             (0..n).for_each(|k| matrix[(i, k)] /= factor);
+            units[i] *= factor;
         }
         if done {
-            return;
+            break;
         }
     }
+    units
 }
 
 /// To upper Hessenberg form by reflections.
@@ -260,8 +283,11 @@ fn qr_step(h: &mut [Complex], n: usize, (first, last): (usize, usize), shift: Co
 pub fn eigenvector(matrix: &Matrix, value: Complex) -> Vec<Complex> {
     assert_eq!(matrix.rows(), matrix.columns(), "a square matrix");
     let n = matrix.rows();
-    let tiny = f64::EPSILON * matrix.norm_1().max(f64::MIN_POSITIVE);
-    let mut factors: Vec<Complex> = matrix.data().iter().map(|entry| Complex::from(*entry)).collect();
+    let mut balanced = matrix.clone();
+    silence(&mut balanced, value);
+    let units = balance(&mut balanced);
+    let tiny = f64::EPSILON * balanced.norm_1().max(f64::MIN_POSITIVE);
+    let mut factors: Vec<Complex> = balanced.data().iter().map(|entry| Complex::from(*entry)).collect();
     (0..n).for_each(|i| factors[i * n + i] = factors[i * n + i] - value);
     let order = factor(&mut factors, n, tiny);
     // Anything without a pattern.
@@ -272,7 +298,22 @@ pub fn eigenvector(matrix: &Matrix, value: Complex) -> Vec<Complex> {
         let norm = x.iter().map(|value| value.abs().powi(2)).sum::<f64>().sqrt();
         x.iter_mut().for_each(|value| *value = value.scaled(1.0 / norm));
     }
+    let greatest = x.iter().zip(&units).map(|(x, unit)| x.abs() * unit).fold(f64::MIN_POSITIVE, f64::max);
+    x.iter_mut().zip(units).for_each(|(x, unit)| *x = x.scaled(unit / greatest));
+    let norm = x.iter().map(|value| value.abs().powi(2)).sum::<f64>().sqrt();
+    x.iter_mut().for_each(|value| *value = value.scaled(1.0 / norm));
     x
+}
+
+/// Takes out the columns of entries that are zero in the eigenvector of this eigenvalue, since nothing moves them.
+fn silence(matrix: &mut Matrix, value: Complex) {
+    let n = matrix.rows();
+    for i in 0..n {
+        let is_unmoved = (0..n).all(|k| k == i || matrix[(i, k)] == 0.0);
+        if is_unmoved && Complex::from(matrix[(i, i)]) != value {
+            (0..n).filter(|k| *k != i).for_each(|k| matrix[(k, i)] = 0.0);
+        }
+    }
 }
 
 /// L and U in place, with rows exchanged; pivots that vanish become tiny.
@@ -362,6 +403,33 @@ mod tests {
                         (0..7).fold(Complex::default(), |sum, j| sum + Complex::from(matrix[(i, j)]) * v[j]);
                     assert!((row - value * v[i]).abs() < 1e-9, "{value:?}");
                 }
+            }
+        }
+    }
+
+    /// A constant in units in which it moves the others by 1e17 of theirs.
+    #[test]
+    fn what_nothing_moves_does_not_drown_the_others() {
+        for seed in 1..=20 {
+            let (inner, n) = (rough(6, seed, 0.0), 8);
+            let mut matrix = Matrix::zeros(n, n);
+            (0..6).for_each(|i| (0..6).for_each(|j| matrix[(i + 1, j + 1)] = inner[(i, j)]));
+            (1..n).for_each(|i| matrix[(i, 0)] = 1e17 * (i as f64 * 0.618_034).fract());
+            // And one that moves nothing.
+            (0..n - 1).for_each(|j| matrix[(n - 1, j)] = 1e15 * (j as f64 * 0.414_214).fract());
+            let expected = eigenvalues(&inner).unwrap();
+            let found = eigenvalues(&matrix).unwrap();
+            for value in &found[..6] {
+                let nearest = expected.iter().map(|z| (*value - *z).abs()).fold(f64::INFINITY, f64::min);
+                assert!(nearest < 1e-13, "{seed}: {value:?} {nearest:e}");
+            }
+            assert!(found[6..].iter().all(|value| value.abs() == 0.0), "{seed}: {found:?}");
+            let vector = eigenvector(&matrix, found[0]);
+            let alone = eigenvector(&inner, found[0]);
+            assert!(vector[0].abs() < 1e-50, "{seed}: {:?}", vector[0]);
+            let scale = vector[1] / alone[0];
+            for i in 0..6 {
+                assert!((vector[i + 1] - scale * alone[i]).abs() < 1e-9 * scale.abs(), "{seed}");
             }
         }
     }

@@ -8,6 +8,8 @@ use crate::system::System;
 
 /// More parts than this make no picture.
 const MOST_BLOCKS: usize = 200;
+/// Names, and loops, that a sentence lists.
+const MOST_NAMES: usize = 12;
 
 /// The system as a picture and in words.
 pub(super) fn system_section(system: Option<&System>) -> Section {
@@ -19,8 +21,7 @@ pub(super) fn system_section(system: Option<&System>) -> Section {
     let model = &project.model;
     let loops = model.loops();
     let name = |part: &usize| model.parts[*part].description().name.clone();
-    let in_loop: Vec<_> =
-        loops.iter().map(|parts| parts.iter().map(name).collect::<Vec<_>>().join(", ")).collect();
+    let in_loop: Vec<_> = loops.iter().map(|parts| listed(parts.iter().map(name).collect())).collect();
     let words = format!(
         "{}, {}, {}, {}.",
         counted(model.parts.len(), "part"),
@@ -29,7 +30,8 @@ pub(super) fn system_section(system: Option<&System>) -> Section {
         match &in_loop[..] {
             [] => "no loop".into(),
             [one] => format!("one loop of {one}"),
-            many => format!("{} loops: {}", many.len(), many.join("; ")),
+            [few @ ..] if few.len() <= MOST_NAMES => format!("{} loops: {}", few.len(), few.join("; ")),
+            many => format!("{} loops: {}; ...", many.len(), many[..MOST_NAMES].join("; ")),
         }
     );
     let rows = diagram.blocks.iter().zip(&model.parts).map(|(block, part)| {
@@ -45,6 +47,16 @@ pub(super) fn system_section(system: Option<&System>) -> Section {
         false => section.diagram(diagram, words),
     }
     .table(table)
+}
+
+/// The names of a few; of many the first ones, the last, and how many there are.
+fn listed(names: Vec<String>) -> String {
+    match &names[..] {
+        [first @ .., last] if names.len() > MOST_NAMES => {
+            format!("{} parts: {}, ..., {last}", names.len(), first[..3].join(", "))
+        }
+        few => few.join(", "),
+    }
 }
 
 /// `1 part`, `2 parts`.
@@ -106,4 +118,17 @@ pub(super) fn cost_section(run: &Value, system: Option<&System>) -> Section {
 /// Energy drift of a run as signed percent.
 pub(super) fn drift(run: &Value) -> String {
     run["energy_drift"].as_f64().map_or("-".into(), percent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_lists_a_few_names_only() {
+        let names = |count: usize| (1..=count).map(|i| format!("m{i}")).collect();
+        assert_eq!(listed(names(2)), "m1, m2");
+        assert!(listed(names(12)).ends_with("m11, m12"));
+        assert_eq!(listed(names(400)), "400 parts: m1, m2, m3, ..., m400");
+    }
 }

@@ -30,7 +30,7 @@ pub(super) fn system_section(system: Option<&System>) -> Section {
         match &in_loop[..] {
             [] => "no loop".into(),
             [one] => format!("one loop of {one}"),
-            [few @ ..] if few.len() <= MOST_NAMES => format!("{} loops: {}", few.len(), few.join("; ")),
+            few if few.len() <= MOST_NAMES => format!("{} loops: {}", few.len(), few.join("; ")),
             many => format!("{} loops: {}; ...", many.len(), many[..MOST_NAMES].join("; ")),
         }
     );

@@ -257,6 +257,35 @@ fn what_has_no_memory_is_right_where_it_is_read() {
     assert!(learnt < 0.2 * paid_back && paid_back < held, "{held} {paid_back} {learnt}");
 }
 
+/// A ring of three parts, each of which gives half of its input on at once: what `nepce` gives back there is more from step to step.
+#[test]
+fn auto_gives_nothing_back_round_an_algebraic_loop() {
+    let part = |name: &str, start: f64| {
+        black_box(
+            NativePart::new(name, &[start])
+                .input("u", "1", 1.0)
+                .output_of("y", "1", 1.0, &["u"])
+                .derivatives(|_, x, u, dx| dx[0] = u[0] - x[0])
+                .outputs(|_, x, u, y| y[0] = 0.5 * u[0] + 0.4 * x[0]),
+        )
+    };
+    let ring = System::builder()
+        .native(part("first", 1.0))
+        .native(part("second", 0.0))
+        .native(part("third", 0.0))
+        .connect("first.y", "second.u")
+        .connect("second.y", "third.u")
+        .connect("third.y", "first.u")
+        .stop(1.0)
+        .step(0.01)
+        .set("step.tolerance", "1e-3")
+        .build()
+        .unwrap();
+    assert_ne!(ring.run(Run::new().method("nepce")).unwrap().verdict(), Verdict::Stable);
+    let outcome = ring.run(Run::new().method("auto")).unwrap();
+    assert_eq!(outcome.verdict(), Verdict::Stable, "{:?}", outcome.report.error_estimate);
+}
+
 /// What leaves one tank enters the next, whatever the method makes of it, and however each of the two is scheduled.
 #[test]
 fn three_tanks_keep_their_volume() {

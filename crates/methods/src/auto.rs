@@ -4,7 +4,10 @@
 //! algebraic loop of subsystems that can go back and take ramps: `iqn-ils`, which solves it in every step, at two steps for one. Else
 //! `identified`, which learns them while the run goes; with ramps where every subsystem takes them, and with a fall-back
 //! without stale feedthrough where all subsystems provide theirs. That is better than `feedthrough` itself, which holds
-//! what it could learn. Where the lengths of steps vary, held inputs are formed by `nepce`: it is as good there, and gives back what a step lacked.
+//! what it could learn. Where the lengths of steps vary, held inputs are formed by `nepce`, except round an algebraic loop: it is as good
+//! there, and gives back what a step lacked.
+//!
+//! Cost is steps of subsystems: nothing here does more than one per macro step, but where a loop cannot be solved without.
 
 use costep_core::{
     AlgebraicLoop, Arrival, CouplingMethod, Description, Deviations, Evaluation, InterfaceModel,
@@ -61,11 +64,16 @@ fn identified(options: &Options, form: HoldOrRamp, feedthrough: bool) -> Box<dyn
 /// The way round an algebraic loop of which the parts are sure, if every subsystem can repeat steps until it is solved, and takes
 /// ramps: held inputs that come to the right value at the end of a step are of first order, and worse than what is learnt.
 fn loop_to_iterate(system: &SystemView<'_>) -> Option<String> {
-    let SystemView { descriptions, layout, coupling, .. } = *system;
     let takes_ramps = system.inputs.iter().all(|j| system.order_of_input(j) > 0);
     if !takes_ramps || !system.capabilities.iter().all(|can| can.rollback) {
         return None;
     }
+    sure_loop(system)
+}
+
+/// The way round an algebraic loop of which the parts are sure.
+fn sure_loop(system: &SystemView<'_>) -> Option<String> {
+    let SystemView { descriptions, layout, coupling, .. } = *system;
     let evaluation = Evaluation::new(descriptions, layout, coupling);
     let is_sure = |of: &&AlgebraicLoop| !of.parts.iter().any(|i| descriptions[*i].assumes_feedthrough);
     evaluation.loops().find(is_sure).map(|of| of.path(descriptions, layout, coupling))
@@ -89,7 +97,8 @@ impl CouplingMethod for Auto {
                 return Ok(());
             }
             let holds = system.inputs.iter().find(|j| system.order_of_input(*j) == 0);
-            if let Some(j) = holds.filter(|_| !system.equal_steps) {
+            // `nepce` gives back what a step lacked: round an algebraic loop that is more from step to step.
+            if let Some(j) = holds.filter(|_| !system.equal_steps && sure_loop(system).is_none()) {
                 self.picked = (nepce::ENTRY.build)(&self.options, &self.models);
                 self.reason = format!(
                     "nepce, because `{}` gives no local model, steps vary, and `{}` takes held inputs only",

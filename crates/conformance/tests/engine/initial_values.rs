@@ -197,7 +197,7 @@ fn auto_iterates_loops_of_parts_that_can_go_back() {
     assert!(remark.starts_with("iqn-ils") && remark.contains("a.y0 -> b.u0 -> b.y0 -> a.u0"), "{remark}");
     let engine = Engine::new(system(&[(0, 1)])).unwrap();
     assert!(engine.remarks().next().unwrap().starts_with("identified"));
-    // The same where steps vary, but for held inputs.
+    // The same where steps vary; held inputs are left to `nepce` where no loop makes that unstable.
     let varying = |connections: &[(usize, usize)], rollback: bool, order: usize| {
         let mut system = system(connections);
         let takes = |part| Restricted::new(part).describe(|of| of.input_order = order).boxed();
@@ -215,7 +215,7 @@ fn auto_iterates_loops_of_parts_that_can_go_back() {
     for (connections, rollback, order, picked) in [
         (&[(0, 1), (1, 0)][..], true, 1, "iqn-ils"),
         (&[(0, 1), (1, 0)], false, 1, "identified:form=ramp"),
-        (&[(0, 1), (1, 0)], false, 0, "nepce"),
+        (&[(0, 1), (1, 0)], false, 0, "identified:form=hold"),
         (&[(0, 1)], true, 0, "nepce"),
     ] {
         let remark = varying(connections, rollback, order);

@@ -33,7 +33,7 @@ pub(crate) fn run(args: &ImportArgs, output: Output) -> Result<ExitCode, Failure
         output.remark(&match flat.errors().count() {
             0 => format!("next: costep run {dir}"),
             errors => format!(
-                "next: {} left out of it, {} to be mended by hand: see above, and  costep check {dir}",
+                "next: {} left out of it, {} to be corrected by hand: see above, and  costep check {dir}",
                 if errors == 1 { "what the error names was" } else { "what the errors name was" },
                 count(errors, "place")
             ),

@@ -37,7 +37,7 @@ impl Origin {
         let words = |given: &Override| (given.path.clone(), given.value.clone(), given.flag.clone());
         Some(Self {
             mark: file_mark(&file).ok()?,
-            overridden: project.overridden.as_ref()?.iter().map(words).collect(),
+            overridden: project.origin.overridden.as_ref()?.iter().map(words).collect(),
             project: project.to_toml_in(folder.reached()),
             file: way(&place, &file),
         })

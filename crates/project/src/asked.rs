@@ -57,10 +57,10 @@ impl Project {
         let others = self.groups.iter().skip(1).map(|group| &group.method);
         let methods = std::iter::once(method).chain(others);
         let asker = match about_control {
-            true => self.asked.control.as_ref(),
+            true => self.origin.asked.control.as_ref(),
             false => methods.filter(|method| needs_something(method)).find_map(|method| {
                 let label = method.label();
-                self.asked.methods.iter().find(|(known, _)| *known == label).map(|(_, asker)| asker)
+                self.origin.asked.methods.iter().find(|(known, _)| *known == label).map(|(_, asker)| asker)
             }),
         };
         match asker {

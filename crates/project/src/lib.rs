@@ -64,7 +64,7 @@ pub use linear::{LinearPort, LinearSpec};
 pub use maps::ValueMap;
 pub use overrides::Override;
 pub use plan::{AnalysisSpec, Axis, ERRORS, Plan, Varied, changes_of, level_text};
-pub use project::{Given, Project, Refusal, load, load_text};
+pub use project::{Given, Project, ProjectOrigin, Refusal, load, load_text};
 pub use rates::rates_value;
 pub use registry::Registry;
 pub use scaffold::{NewFmu, component_name, new_project};

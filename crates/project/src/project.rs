@@ -72,16 +72,12 @@ pub struct Project {
     pub maps: Vec<ValueMap>,
     /// What was given rather than taken from a model.
     pub given: Given,
-    /// The changes it was loaded with from its source; nothing if it was not read from there.
-    pub overridden: Option<Vec<Override>>,
+    /// How it came to be what it is.
+    pub origin: ProjectOrigin,
     /// What is allowed but probably not meant, with codes that start with W.
     pub warnings: Vec<Error>,
-    /// The FMUs of a package, unpacked for as long as the project lives.
-    pub(crate) unpacked: Option<Arc<PrivateFolder>>,
     /// What is worth knowing before a run, with codes that start with W.
     pub advice: Vec<Error>,
-    /// Who asked for what parts may not be able to do.
-    pub(crate) asked: Asked,
 }
 
 impl Project {
@@ -146,6 +142,17 @@ impl Project {
     }
 }
 
+/// How a project came to be what it is.
+#[derive(Clone, Debug, Default)]
+pub struct ProjectOrigin {
+    /// The changes it was loaded with from its source; nothing if it was not read from there.
+    pub overridden: Option<Vec<Override>>,
+    /// The FMUs of a package, unpacked for as long as the project lives.
+    pub(crate) unpacked: Option<Arc<PrivateFolder>>,
+    /// Who asked for what parts may not be able to do.
+    pub(crate) asked: Asked,
+}
+
 /// What a project gives rather than takes from a model: needed to write it again.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Given {
@@ -199,8 +206,9 @@ pub(crate) fn examine(
     source: &Source,
     overrides: &[Override],
 ) -> Result<Project, Refusal> {
-    let project = examine_source(registry, source, overrides)?;
-    Ok(Project { overridden: Some(overrides.to_vec()), ..project })
+    let mut project = examine_source(registry, source, overrides)?;
+    project.origin.overridden = Some(overrides.to_vec());
+    Ok(project)
 }
 
 fn examine_source(registry: &Registry, source: &Source, overrides: &[Override]) -> Result<Project, Refusal> {
@@ -373,11 +381,9 @@ fn read_project(input: Input, registry: &Registry, problems: &mut Problems<'_>) 
         offsets,
         maps,
         given,
-        overridden: None,
+        origin: ProjectOrigin { asked, ..ProjectOrigin::default() },
         warnings: Vec::new(),
-        unpacked: None,
         advice: Vec::new(),
-        asked,
     })
 }
 

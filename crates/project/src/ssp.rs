@@ -42,7 +42,7 @@ pub(crate) fn load(
     warnings.extend(complete_times(&mut flat, overrides).map(|warning| warning.in_file(path)));
     let mut project = draft(&flat, path).load(registry, overrides)?;
     project.warnings.splice(0..0, warnings);
-    project.unpacked = Some(Arc::new(unpacked));
+    project.origin.unpacked = Some(Arc::new(unpacked));
     Ok(project)
 }
 
@@ -299,13 +299,13 @@ fn unwritable(path: &Path, cause: &io::Error) -> Error {
 impl Project {
     /// Whether it was read from a system structure.
     pub fn is_ssp(&self) -> bool {
-        self.unpacked.is_some()
+        self.origin.unpacked.is_some()
     }
 
     /// Copies FMUs that are unpacked for the life of this project into the folder of a run, so that the run can be
     /// resumed later.
     pub fn keep_fmus_in(&mut self, folder: &Path) -> Result<(), Error> {
-        let Some(unpacked) = self.unpacked.clone() else { return Ok(()) };
+        let Some(unpacked) = self.origin.unpacked.clone() else { return Ok(()) };
         let root = whole(unpacked.path());
         let ours =
             self.given.fmus.iter().map(|fmu| fmu.path.as_path()).filter(|path| path.starts_with(&root));

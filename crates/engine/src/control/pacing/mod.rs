@@ -74,6 +74,17 @@ impl StepError {
     }
 }
 
+/// Steps that are too long and done again.
+#[derive(Debug)]
+struct Again {
+    /// Whether they are.
+    can_be: bool,
+    /// The error of the try before.
+    size: f64,
+    /// Shorter steps, one after the other, that have not become better.
+    useless: u64,
+}
+
 /// Where a run with steps of any length stands, and how it goes on.
 #[derive(Debug)]
 pub(super) struct Pacing {
@@ -99,14 +110,11 @@ pub(super) struct Pacing {
     edge: Edge,
     /// Lengths are these.
     ladder: Option<Ladder>,
-    /// The error of the try before, and shorter steps, one after the other, that have not become better.
-    rejected_size: f64,
-    useless: u64,
+    again: Again,
     /// Length of the last step.
     done: f64,
-    /// Length of a first step of which nothing is said, and whether steps that are too long are done again.
+    /// Length of a first step of which nothing is said.
     first: f64,
-    can_reject: bool,
     counts: StepCounts,
 }
 
@@ -139,11 +147,9 @@ impl Pacing {
             wait: 0,
             edge: Edge::UNKNOWN,
             ladder: None,
-            rejected_size: 0.0,
-            useless: 0,
+            again: Again { can_be: true, size: 0.0, useless: 0 },
             done: 0.0,
             first,
-            can_reject: true,
             counts: StepCounts { shortest: f64::INFINITY, ..StepCounts::default() },
         }
     }
@@ -263,7 +269,7 @@ impl Pacing {
     pub(super) fn judge(&mut self, step: &StepContext, error: StepError, can_reject: bool) -> Option<f64> {
         let size = if error.size.is_nan() { f64::INFINITY } else { error.size * self.share_of_squares(step) };
         let error = StepError { size, ..error };
-        self.can_reject = can_reject;
+        self.again.can_be = can_reject;
         if self.is_steady {
             return self.change_seldom(step, error, can_reject);
         }
@@ -279,7 +285,7 @@ impl Pacing {
         // At first there is no error before that would say anything.
         let factor = if is_first { self.tried.ideal() } else { now * before };
         // Where the last two shorter steps have not helped, an error is not theirs: inner steps, noise.
-        let least = if self.useless >= USELESS { 1.0 } else { SHRINKS };
+        let least = if self.again.useless >= USELESS { 1.0 } else { SHRINKS };
         let wish = step.h * factor.clamp(least, most);
         // A step that was cut for a time to be met says little about longer ones, but may ask for shorter
         // ones.
@@ -287,8 +293,8 @@ impl Pacing {
         self.wish = if size <= 1.0 { wish.max(step.h) } else { wish.min(step.h) };
         let (ideal, shorter) = (error.ideal(), step.h * error.ideal().max(SHRINKS));
         // A jump is as large in a shorter step.
-        let helps = step.repetition == 0 || size < HELPS * self.rejected_size;
-        self.rejected_size = size;
+        let helps = step.repetition == 0 || size < HELPS * self.again.size;
+        self.again.size = size;
         (can_reject && helps && ideal < FAR_BEYOND && shorter > self.min).then_some(shorter)
     }
 
@@ -361,10 +367,10 @@ impl Pacing {
         self.count(step);
         let is_shorter = step.h < 0.7 * self.done;
         let is_no_better = self.tried.size > 1.0 && self.tried.size > HELPS * self.last.size;
-        self.useless = match (is_no_better, is_shorter) {
+        self.again.useless = match (is_no_better, is_shorter) {
             (false, _) => 0,
-            (true, true) => self.useless + 1,
-            (true, false) => self.useless,
+            (true, true) => self.again.useless + 1,
+            (true, false) => self.again.useless,
         };
         self.done = step.h;
         self.counts.missed += u64::from(self.is_shortest(step) && self.tried.ideal() < FAR_BEYOND);
@@ -382,7 +388,7 @@ impl Pacing {
             self.last.size *= (self.length / before).powf(self.last.order);
         }
         if self.has_jumped() {
-            let most = if self.can_reject { f64::INFINITY } else { self.first };
+            let most = if self.again.can_be { f64::INFINITY } else { self.first };
             self.length = self.quantised((AFTER_JUMP * self.length).min(most).max(self.min));
             // What was before says nothing; to PI control 1 is no error before.
             self.last.size = if self.is_steady { 0.0 } else { 1.0 };
@@ -427,14 +433,16 @@ impl Pacing {
 
     pub(super) fn save(&self, out: &mut StateWriter) {
         let StepCounts { steps, rejected, missed, shortest, longest } = self.counts;
-        [steps, rejected, missed, self.wait, self.useless].into_iter().for_each(|count| out.integer(count));
+        [steps, rejected, missed, self.wait, self.again.useless]
+            .into_iter()
+            .for_each(|count| out.integer(count));
         out.reals(&[shortest, longest, self.time, self.length, self.done, self.last.size, self.last.order]);
         self.edge.save(out);
     }
 
     pub(super) fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
         let counts = [from.integer()?, from.integer()?, from.integer()?];
-        (self.wait, self.useless) = (from.integer()?, from.integer()?);
+        (self.wait, self.again.useless) = (from.integer()?, from.integer()?);
         let mut values = [0.0; 7];
         from.reals(&mut values)?;
         let [shortest, longest, time, length, done, size, order] = values;

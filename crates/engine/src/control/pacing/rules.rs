@@ -35,9 +35,9 @@ impl Pacing {
         // While it waits, an error is also what was lacking before.
         let is_its_own = match step.repetition {
             0 => self.wait == 0,
-            _ => error.size < HELPS * self.rejected_size,
+            _ => error.size < HELPS * self.again.size,
         };
-        self.rejected_size = error.size;
+        self.again.size = error.size;
         if can_reject && is_its_own && ideal < FAR_BEYOND && shorter > self.min {
             return Some(shorter);
         }
@@ -72,8 +72,8 @@ impl Pacing {
         } else if self.wait == 0 && self.tried.ideal() > UP_A_RUNG && !self.is_cut(step) {
             self.wish *= 2.0;
         }
-        let helps = step.repetition == 0 || error.size < HELPS * self.rejected_size;
-        self.rejected_size = error.size;
+        let helps = step.repetition == 0 || error.size < HELPS * self.again.size;
+        self.again.size = error.size;
         let shorter = self.quantised(shorter);
         // The shortest length up to round-off is none.
         (can_reject && helps && ideal < FAR_BEYOND && shorter < 0.75 * step.h).then_some(shorter)

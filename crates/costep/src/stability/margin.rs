@@ -3,6 +3,7 @@
 //! ```text
 //! x' = Phi_A x + Phi_B u,  y = C x + D u_before,  u = L y, but for the input at which the loop is open
 //! T(z) = what comes back / what is put in,   1 - T(z) = 0 at the factors of the closed loop
+//! T(z) = 1 - 1 / ((I - U)^-1)_kk             U = L (C (z - Phi_A)^-1 Phi_B + D / z), opened at input k
 //! ```
 
 use std::f64::consts::{PI, TAU};
@@ -58,100 +59,145 @@ impl OpenLoop {
     }
 }
 
-/// The loop opened at an input of the whole system, with this step.
-pub(super) fn open_loop(
+/// The loops opened at inputs of the whole system, each by itself, with this step.
+pub(super) fn open_loops(
     project: &Project,
     models: &[LocalModel],
-    (input, name): (usize, &str),
+    inputs: &[(usize, &str)],
     step: f64,
-) -> Result<OpenLoop> {
-    let loop_ = Held::new(project, models, step)?;
+) -> Result<Vec<Result<OpenLoop>>> {
+    let mut held = Held::new(project, models, step)?;
     let nyquist = 0.5 / step;
     let frequency = |k: usize| nyquist * LOWEST.powf(1.0 - k as f64 / (POINTS - 1) as f64);
     let frequencies: Vec<f64> = (0..POINTS).map(frequency).collect();
-    let value = |f: &f64| {
+    let mut values = vec![Vec::with_capacity(POINTS); inputs.len()];
+    for f in &frequencies {
         let angle = TAU * f * step;
-        loop_.returned(input, Complex::new(angle.cos(), angle.sin()))
+        let is_known = held.respond(Complex::new(angle.cos(), angle.sin())).is_some();
+        let inverse = if is_known { held.inverse() } else { None };
+        for ((input, _), values) in inputs.iter().zip(&mut values) {
+            let back = match &inverse {
+                // 1 - T is the determinant of I - U over that without the row and column of this input.
+                Some(inverse) => {
+                    Some(Complex::from(1.0) / inverse[input * held.inputs + input] - Complex::from(1.0))
+                }
+                None if is_known => held.returned(*input),
+                None => None,
+            };
+            values.extend(back.filter(|back| back.re.is_finite() && back.im.is_finite()));
+        }
+    }
+    let open = |((_, name), values): (&(usize, &str), Vec<Complex>)| match values.len() == frequencies.len() {
+        true => Ok(OpenLoop { input: (*name).into(), frequencies: frequencies.clone(), values }),
+        false => {
+            Err(Error::new(Code::NotFinite, format!("the loop through `{name}` has no finite response")))
+        }
     };
-    let values = frequencies.iter().map(value).collect::<Option<Vec<_>>>().ok_or_else(|| {
-        Error::new(Code::NotFinite, format!("the loop through `{name}` has no finite response"))
-    })?;
-    Ok(OpenLoop { input: name.into(), frequencies, values })
+    Ok(inputs.iter().zip(values).map(open).collect())
 }
 
-/// All parts over a step under held inputs.
-struct Held {
+/// A part over a step under held inputs.
+struct Part {
     phi_a: Matrix,
     phi_b: Matrix,
     c: Matrix,
     d: Matrix,
-    /// L.
-    links: Vec<(usize, usize, f64)>,
+    /// Its first input in those of the system.
+    first_input: usize,
+    /// What its outputs are of its inputs, output by output.
+    response: Vec<Complex>,
 }
 
-impl Held {
-    fn new(project: &Project, models: &[LocalModel], step: f64) -> Result<Self> {
-        let count = |of: fn(&LocalModel) -> usize| models.iter().map(of).sum();
-        let (n, m, r) = (count(|of| of.states), count(|of| of.inputs), count(|of| of.outputs));
-        let mut held = Self {
-            phi_a: Matrix::zeros(n, n),
-            phi_b: Matrix::zeros(n, m),
-            c: Matrix::zeros(r, n),
-            d: Matrix::zeros(r, m),
-            links: project
-                .model
-                .connections
-                .iter()
-                .map(|link| (link.input, link.output, link.gain))
-                .collect(),
-        };
-        let (mut x, mut u, mut y) = (0, 0, 0);
-        for model in models {
-            let size = model.states + model.inputs;
-            let mut generator = Matrix::zeros(size, size);
-            for i in 0..model.states {
-                let row = generator.row_mut(i);
-                let own = &model.a[i * model.states..(i + 1) * model.states];
-                let driven = &model.b[i * model.inputs..(i + 1) * model.inputs];
-                row.iter_mut().zip(own.iter().chain(driven)).for_each(|(to, from)| *to = from * step);
-            }
-            let whole = variable_order_exponential(&generator);
-            if !whole.is_finite() {
-                return Err(Error::new(Code::NotFinite, "a part has no finite response over a step"));
-            }
-            for i in 0..model.states {
-                held.phi_a.row_mut(x + i)[x..x + model.states].copy_from_slice(&whole.row(i)[..model.states]);
-                held.phi_b.row_mut(x + i)[u..u + model.inputs].copy_from_slice(&whole.row(i)[model.states..]);
-            }
-            for i in 0..model.outputs {
-                let (c, d) = (&model.c[i * model.states..], &model.d[i * model.inputs..]);
-                held.c.row_mut(y + i)[x..x + model.states].copy_from_slice(&c[..model.states]);
-                held.d.row_mut(y + i)[u..u + model.inputs].copy_from_slice(&d[..model.inputs]);
-            }
-            (x, u, y) = (x + model.states, u + model.inputs, y + model.outputs);
+impl Part {
+    fn new(model: &LocalModel, first_input: usize, step: f64) -> Result<Self> {
+        let (n, m, r) = (model.states, model.inputs, model.outputs);
+        let mut generator = Matrix::zeros(n + m, n + m);
+        for i in 0..n {
+            let (own, driven) = (&model.a[i * n..(i + 1) * n], &model.b[i * m..(i + 1) * m]);
+            let entries = own.iter().chain(driven);
+            generator.row_mut(i).iter_mut().zip(entries).for_each(|(to, from)| *to = from * step);
         }
-        Ok(held)
+        let whole = variable_order_exponential(&generator);
+        if !whole.is_finite() {
+            return Err(Error::new(Code::NotFinite, "a part has no finite response over a step"));
+        }
+        let (mut phi_a, mut phi_b) = (Matrix::zeros(n, n), Matrix::zeros(n, m));
+        for i in 0..n {
+            phi_a.row_mut(i).copy_from_slice(&whole.row(i)[..n]);
+            phi_b.row_mut(i).copy_from_slice(&whole.row(i)[n..]);
+        }
+        let (c, d) = (Matrix::from_rows(r, n, &model.c), Matrix::from_rows(r, m, &model.d));
+        Ok(Self { phi_a, phi_b, c, d, first_input, response: vec![Complex::default(); r * m] })
     }
 
-    /// -T(z) for the loop that is open at input `open`: u = L (C (z - Phi_A)^-1 Phi_B + D / z) u there and elsewhere.
-    fn returned(&self, open: usize, z: Complex) -> Option<Complex> {
-        let (n, m) = (self.phi_b.rows(), self.phi_b.columns());
-        // X = (z - Phi_A)^-1 Phi_B, then Y = C X + D / z and U = L Y.
+    /// C (z - Phi_A)^-1 Phi_B + D / z.
+    fn respond(&mut self, z: Complex) -> Option<()> {
+        let (n, m) = (self.phi_b.rows(), self.d.columns());
         let mut left: Vec<Complex> = self.phi_a.data().iter().map(|a| -Complex::from(*a)).collect();
         (0..n).for_each(|i| left[i * n + i] = left[i * n + i] + z);
         let mut x: Vec<Complex> = self.phi_b.data().iter().map(|b| Complex::from(*b)).collect();
         solve(&mut left, n, &mut x, m)?;
-        let mut u = vec![Complex::default(); m * m];
-        for (input, output, gain) in &self.links {
+        for output in 0..self.d.rows() {
             for j in 0..m {
-                let states = (0..n).fold(Complex::default(), |sum, k| {
-                    sum + Complex::from(self.c[(*output, k)]) * x[k * m + j]
-                });
-                let direct = Complex::from(self.d[(*output, j)]) / z;
-                u[input * m + j] = u[input * m + j] + Complex::from(*gain) * (states + direct);
+                let direct = Complex::from(self.d[(output, j)]) / z;
+                self.response[output * m + j] =
+                    (0..n).fold(direct, |sum, k| sum + Complex::from(self.c[(output, k)]) * x[k * m + j]);
             }
         }
-        // The other inputs close: (I - U_oo) v = U_o,open; back comes U_open,open + U_open,o v.
+        Some(())
+    }
+}
+
+/// All parts over a step under held inputs.
+struct Held {
+    parts: Vec<Part>,
+    /// L: input, part and output of it, gain.
+    links: Vec<(usize, (usize, usize), f64)>,
+    inputs: usize,
+    /// U: what all inputs become of all inputs.
+    u: Vec<Complex>,
+}
+
+impl Held {
+    fn new(project: &Project, models: &[LocalModel], step: f64) -> Result<Self> {
+        let (mut parts, mut inputs, mut owners) = (Vec::with_capacity(models.len()), 0, Vec::new());
+        for (i, model) in models.iter().enumerate() {
+            parts.push(Part::new(model, inputs, step)?);
+            owners.extend((0..model.outputs).map(|output| (i, output)));
+            inputs += model.inputs;
+        }
+        let links = project.model.connections.iter().map(|link| (link.input, owners[link.output], link.gain));
+        Ok(Self { parts, links: links.collect(), inputs, u: vec![Complex::default(); inputs * inputs] })
+    }
+
+    /// U = L (C (z - Phi_A)^-1 Phi_B + D / z).
+    fn respond(&mut self, z: Complex) -> Option<()> {
+        self.parts.iter_mut().try_for_each(|part| part.respond(z))?;
+        self.u.fill(Complex::default());
+        for (input, (part, output), gain) in &self.links {
+            let part = &self.parts[*part];
+            let m = part.d.columns();
+            let row = &mut self.u[input * self.inputs + part.first_input..][..m];
+            for (to, response) in row.iter_mut().zip(&part.response[output * m..]) {
+                *to = *to + Complex::from(*gain) * *response;
+            }
+        }
+        Some(())
+    }
+
+    /// (I - U)^-1; nothing where the closed loop has a factor of just this frequency.
+    fn inverse(&self) -> Option<Vec<Complex>> {
+        let m = self.inputs;
+        let unit = |i: usize| Complex::from(if i / m == i % m { 1.0 } else { 0.0 });
+        let mut left: Vec<Complex> = self.u.iter().enumerate().map(|(i, u)| unit(i) - *u).collect();
+        let mut inverse: Vec<Complex> = (0..m * m).map(unit).collect();
+        solve(&mut left, m, &mut inverse, m)?;
+        Some(inverse)
+    }
+
+    /// -T(z) for the loop that is open at one input, the others closed: (I - U_oo) v = U_o,open; back comes U_open,open + U_open,o v.
+    fn returned(&self, open: usize) -> Option<Complex> {
+        let (m, u) = (self.inputs, &self.u);
         let others: Vec<usize> = (0..m).filter(|j| *j != open).collect();
         let k = others.len();
         let mut left = vec![Complex::default(); k * k];
@@ -164,7 +210,7 @@ impl Held {
         let mut v: Vec<Complex> = others.iter().map(|i| u[i * m + open]).collect();
         solve(&mut left, k, &mut v, 1)?;
         let back = others.iter().zip(&v).fold(u[open * m + open], |sum, (j, v)| sum + u[open * m + *j] * *v);
-        (back.re.is_finite() && back.im.is_finite()).then_some(-back)
+        Some(-back)
     }
 }
 
@@ -178,6 +224,10 @@ fn solve(left: &mut [Complex], n: usize, right: &mut [Complex], columns: usize) 
         (0..n).for_each(|j| left.swap(k * n + j, pivot * n + j));
         (0..columns).for_each(|j| right.swap(k * columns + j, pivot * columns + j));
         for i in k + 1..n {
+            // Parts meet few others: most rows have nothing here.
+            if left[i * n + k] == Complex::default() {
+                continue;
+            }
             let share = left[i * n + k] / left[k * n + k];
             (k..n).for_each(|j| left[i * n + j] = left[i * n + j] - share * left[k * n + j]);
             (0..columns).for_each(|j| {

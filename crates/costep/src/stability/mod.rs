@@ -173,7 +173,18 @@ impl System {
         })?;
         let before = steps_before(&self.project, at, step);
         let (models, _) = models::local_models(self, step, (at, before))?;
-        margin::open_loop(&self.project, &models, (index, input), step)
+        let mut loops = margin::open_loops(&self.project, &models, &[(index, input)], step)?;
+        loops.pop().unwrap_or_else(|| Err(Error::new(Code::Bug, "no loop has been opened")))
+    }
+
+    /// All of these loops, but for those without a finite response.
+    fn open_loops(&self, inputs: &[String], step: f64, at: Option<f64>) -> Result<Vec<OpenLoop>> {
+        self.check_steps(&[step])?;
+        let names = self.inputs();
+        let place = |input| Some((names.iter().position(|name| name == input)?, String::as_str(input)));
+        let opened: Vec<_> = inputs.iter().filter_map(place).collect();
+        let (models, _) = models::local_models(self, step, (at, steps_before(&self.project, at, step)))?;
+        Ok(margin::open_loops(&self.project, &models, &opened, step)?.into_iter().flatten().collect())
     }
 
     /// Inputs at which a loop can be opened: those in a loop of connections.

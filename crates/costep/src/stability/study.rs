@@ -141,14 +141,14 @@ impl System {
         }
         let largest = largest(&steps, |step| judge(step, progress))?;
         let without_solver = self.without_inner_solver(question, &steps, progress);
-        let open = |input: &String| self.open_loop(input, self.project.equal_step(), question.at).ok();
+        let loops = self.open_loops(&self.loop_inputs(), self.project.equal_step(), question.at);
         Ok(StabilityStudy {
             method: method.label(),
             steps,
             largest,
             without_solver,
             spectra: self.spectra(question.at),
-            loops: self.loop_inputs().iter().filter_map(open).collect(),
+            loops: loops.unwrap_or_default(),
         })
     }
 

@@ -50,11 +50,18 @@ pub(crate) fn pairs(names: &[Option<String>], model: &SystemDescription) -> Vec<
 
 /// Says which names are of no bond.
 pub(crate) fn warn(
-    names: &[Option<String>],
+    (names, corrected): (&[Option<String>], bool),
     model: &SystemDescription,
     root: &Table,
     problems: &mut Problems<'_>,
 ) {
+    if corrected && names.iter().all(Option::is_none) {
+        let origin = root.table("step").and_then(|step| step.get("correct_bonds")).map(|node| node.origin);
+        problems.warn(origin.unwrap_or(Origin::Nowhere), || {
+            Error::new(Code::NoBond, "`correct_bonds` has no effect: no connection names a power bond")
+                .hint("give the same `bond` to two connections, there and back; or leave it out")
+        });
+    }
     for (name, _) in pairs(names, model).into_iter().filter(|(_, bond)| bond.is_none()) {
         problems.warn(place(&name, root), || {
             Error::new(

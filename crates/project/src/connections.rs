@@ -163,6 +163,9 @@ fn read_connection(
 ) -> Result<Feed, Option<usize>> {
     let signals = &parts.signals;
     let section = Section::open(Some(node), "[[connect]]", keys::CONNECT, problems);
+    if let Some(input) = exchanged_ends(&section, signals, problems) {
+        return Err(Some(input));
+    }
     let output = find(&section, "from", Side::Output, signals, problems);
     let input = find(&section, "to", Side::Input, signals, problems);
     let gain = section.number("gain", problems);
@@ -184,6 +187,27 @@ fn read_connection(
     let origin = section.origin_of("group");
     wiring.wishes.extend(group.map(|group| GroupRequest { input, group: group.into(), origin }));
     Ok(Feed { input, origin: section.origin_of("to"), sum })
+}
+
+/// Reports a connection from an input to an output, and gives the input.
+fn exchanged_ends(section: &Section<'_>, signals: &Signals, problems: &mut Problems<'_>) -> Option<usize> {
+    let end = |key: &str| match &section.get(key)?.value {
+        Value::Text(name) => Some(name.as_str()),
+        _ => None,
+    };
+    let (from, to) = (end("from")?, end("to")?);
+    let input = signals.index(Side::Input, from)?;
+    signals.index(Side::Output, to)?;
+    let is_right = signals.index(Side::Output, from).is_some() || signals.index(Side::Input, to).is_some();
+    if is_right {
+        return None;
+    }
+    problems.report(section.origin_of("from"), || {
+        Error::new(Code::UnknownPort, "`from` and `to` are exchanged")
+            .because(format!("`{from}` is an input, `{to}` is an output"))
+            .hint(format!("write from = \"{to}\" and to = \"{from}\""))
+    });
+    Some(input)
 }
 
 fn read_external(
@@ -259,6 +283,9 @@ fn units(
     let compared = section.get("gain").is_none() && !section.is_misspelt("gain");
     let (Some(from), Some(to)) = (signals.unit(Side::Output, output), signals.unit(Side::Input, input))
     else {
+        if convert {
+            warn_of_no_conversion(section, (output, input), signals, problems);
+        }
         return Conversion::IDENTITY;
     };
     let relation = match from.relation(to) {
@@ -284,6 +311,29 @@ fn units(
         });
     }
     Conversion::IDENTITY
+}
+
+/// Where one end has a unit only, a conversion that is asked for is not done. Structures of other formats ask for all of theirs.
+fn warn_of_no_conversion(
+    section: &Section<'_>,
+    (output, input): (usize, usize),
+    signals: &Signals,
+    problems: &mut Problems<'_>,
+) {
+    let origin = section.origin_of("unit");
+    let ends = [(Side::Output, output), (Side::Input, input)];
+    let (known, open): (Vec<_>, Vec<_>) =
+        ends.into_iter().partition(|(side, index)| signals.unit(*side, *index).is_some());
+    let ([_], [(side, index)]) = (&known[..], &open[..]) else { return };
+    if matches!(origin, Origin::Draft(_)) {
+        return;
+    }
+    problems.warn(origin, || {
+        let name = &signals.names(*side)[*index];
+        Error::new(Code::OptionWithoutEffect, format!("nothing is converted: `{name}` has no unit"))
+            .because("values pass as they are")
+            .hint("give the factor in the place of `unit`: `gain = ...`; or leave `unit` out")
+    });
 }
 
 fn remedy(relation: Relation) -> String {

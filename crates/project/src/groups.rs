@@ -1,18 +1,20 @@
 //! `[method]` and `[group.NAME]`: which coupling method forms which inputs.
 
 use costep_core::{Code, Error, InputSet};
-use costep_methods::MethodSpec;
 use costep_methods::registry::all_options;
+use costep_methods::{MethodSpec, Methods};
 
 use crate::asked::Asker;
 use crate::components::check_name;
 use crate::connections::GroupRequest;
-use crate::document::{Entry, Node, Origin, Table};
+use crate::document::{Entry, Node, Origin, Table, Value};
+use crate::keys;
 use crate::models::{self, Models, names_a_file, read_options};
 use crate::overrides::DEFAULT_METHOD;
 use crate::problems::{Problems, shortened, suggest, suggested};
 use crate::registry::Registry;
 use crate::section::Section;
+use crate::settings::order_by_name;
 use crate::signals::{Side, Signals};
 
 /// The name of the group of all inputs that are in no other.
@@ -130,7 +132,18 @@ fn read_method<'a>(
     };
     let methods = registry.methods();
     let entry = methods.find(id);
+    let entry = entry.map_err(|error| misnamed(error, id, methods));
     let entry = entry.map_err(|error| problems.report(section.origin_of("id"), || error)).ok()?;
+    let known: Vec<&str> = all_options(entry, methods.sources()).map(|option| option.name).collect();
+    let (misplaced, options): (Vec<_>, Vec<_>) =
+        options.partition(|option| !known.contains(&option.key.as_str()) && is_misplaced(option, methods));
+    for option in &misplaced {
+        problems.report(option.key_origin, || misplaced_key(section.label(), option));
+    }
+    if !misplaced.is_empty() {
+        return None;
+    }
+    let options = options.into_iter();
     let is_file = |name: &str| names_a_file(all_options(entry, methods.sources()), name);
     let check = |given| methods.spec(entry, given).map(|_| ());
     let given = read_options(options, is_file, check, problems);
@@ -144,6 +157,48 @@ fn read_method<'a>(
     let spec = spec.ok()?;
     spec.warnings().for_each(|warning| problems.warn(section.origin, || warning));
     Some(spec)
+}
+
+/// Words that are written for `id`.
+const WORDS_FOR_ID: [&str; 5] = ["method", "name", "kind", "type", "algorithm"];
+
+/// Whether a key is no option: another word for `id`, or a key of [step].
+fn is_misplaced(entry: &Entry, methods: &Methods) -> bool {
+    match &entry.node.value {
+        Value::Text(text) if WORDS_FOR_ID.contains(&entry.key.as_str()) => {
+            methods.find(text.split(':').next().unwrap_or_default()).is_ok()
+        }
+        _ => keys::has(keys::STEP, &entry.key),
+    }
+}
+
+fn misplaced_key(label: &str, entry: &Entry) -> Error {
+    let key = shortened(&entry.key);
+    match &entry.node.value {
+        Value::Text(text) if WORDS_FOR_ID.contains(&entry.key.as_str()) => {
+            Error::new(Code::BadOption, format!("the method in {label} is called `id`, not `{key}`"))
+                .hint(format!("write `id = \"{}\"`", shortened(text)))
+        }
+        _ => Error::new(Code::BadOption, format!("`{key}` is no option of the method in {label}"))
+            .hint(format!("`{key}` is a key of [step]: write it there")),
+    }
+}
+
+/// Says of a name that is of no method what it is.
+pub(crate) fn misnamed(error: Error, id: &str, methods: &Methods) -> Error {
+    if let Some(word) = order_by_name(id) {
+        return error
+            .because(format!("`{}` is an order of stepping, with any method", shortened(id)))
+            .hint(format!("write `kind = \"{word}\"` in [schedule], or `--schedule {word}`"));
+    }
+    let names: Vec<&str> = id.split(',').map(str::trim).collect();
+    let are_methods = names.len() > 1 && names.iter().all(|name| methods.find(name).is_ok());
+    match are_methods {
+        true => error
+            .because("a run has one method")
+            .hint(format!("`costep compare SYSTEM --methods {}` compares them", names.join(","))),
+        false => error,
+    }
 }
 
 /// The group of each input.

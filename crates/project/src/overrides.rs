@@ -2,8 +2,10 @@
 
 use costep_core::{Code, Error, OptionSpec, Result, Value as OptionValue};
 use costep_methods::{MethodSpec, Methods};
+use costep_models::ModelEntry;
 
 use crate::document::{Node, Origin, Table, Value};
+use crate::groups::misnamed;
 use crate::keys::{self, Key};
 use crate::models;
 use crate::parse::{self, MAX_KEY};
@@ -69,12 +71,18 @@ pub(crate) fn apply(
 }
 
 fn apply_one(root: &mut Table, registry: &Registry, given: &Override, origin: Origin) -> Result<()> {
-    let path = resolved(root, split_path(&given.path)?)?;
+    let path = resolved(root, registry, split_path(&given.path)?)?;
     let names: Vec<&str> = path.iter().map(String::as_str).collect();
     let mut node = parse::value(&given.value, origin);
     match (&names[..], &node.value) {
         (["method"] | ["group", _], Value::Text(text)) => {
-            let spec = read_text(text, Code::UnknownMethod, |text| registry.method(text))?;
+            let spec = read_text(text, Code::UnknownMethod, |text| {
+                let id = text.split(':').next().unwrap_or_default();
+                registry.method(text).map_err(|error| match error.code() {
+                    Code::UnknownMethod => misnamed(error, id, registry.methods()),
+                    _ => error,
+                })
+            })?;
             if spec.names_models() {
                 drop_models_of_file(root);
             }
@@ -111,7 +119,7 @@ fn split_path(path: &str) -> Result<Vec<String>> {
 }
 
 /// The full path of a short one.
-fn resolved(root: &Table, mut path: Vec<String>) -> Result<Vec<String>> {
+fn resolved(root: &Table, registry: &Registry, mut path: Vec<String>) -> Result<Vec<String>> {
     let has_parts = PART_KINDS.iter().any(|(kind, _)| root.table(kind).is_some());
     let kind_of = |name: &str| {
         let is_of = |kind: &str| root.table(kind).is_some_and(|parts| parts.get(name).is_some());
@@ -142,6 +150,12 @@ fn resolved(root: &Table, mut path: Vec<String>) -> Result<Vec<String>> {
         return Ok(path);
     }
     if path.len() == 1 && !has_parts {
+        let is_parameter = |model: &ModelEntry| model.parameters.iter().any(|spec| spec.name == head);
+        let model = root.table("system").and_then(|system| system.text("model"));
+        let model = model.and_then(|id| registry.model(id).ok());
+        if let Some(error) = key_of_table(&head).filter(|_| model.is_some_and(|model| !is_parameter(model))) {
+            return Err(error);
+        }
         return Ok(vec!["parameters".into(), head]);
     }
     if let (None, Some((kind, part))) = (kind_of(&head), only_part(root)) {
@@ -181,6 +195,19 @@ fn table_named(name: &str) -> Error {
         .hint(format!("write `{name}.KEY=VALUE`"))
 }
 
+/// The error for a key that is written without its table: `stop` for `system.stop`.
+fn key_of_table(name: &str) -> Option<Error> {
+    let (header, _) = keys::owner(name)?;
+    let path = format!("{}.{name}", header.trim_matches(['[', ']']));
+    let error = Error::new(Code::UnknownKey, format!("`{name}` is a key of {header}"));
+    let flag = match path.as_str() {
+        "system.stop" => ", or `--t-end ...`",
+        "step.size" => ", or `--step ...`",
+        _ => "",
+    };
+    Some(error.hint(format!("write `--set {path}=...`{flag}")))
+}
+
 fn unknown_path(root: &Table, path: &[String]) -> Error {
     let written = path.join(".");
     let parts: Vec<&str> = PART_KINDS
@@ -189,6 +216,9 @@ fn unknown_path(root: &Table, path: &[String]) -> Error {
         .flat_map(|table| &table.entries)
         .map(|entry| entry.key.as_str())
         .collect();
+    if let Some(error) = key_of_table(&path[0]).filter(|_| path.len() == 1) {
+        return error;
+    }
     if path.len() == 1 {
         let part = parts.first().copied().unwrap_or("PART");
         return Error::new(Code::UnknownParameter, format!("`{written}` does not say of which part"))

@@ -5,7 +5,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::document::{self, Node, Origin, Table, Value};
 use crate::keys::{self, Kind};
-use crate::problems::{Problems, shortened};
+use crate::problems::{Problems, shortened, with_point};
 
 /// No key is longer. Longer ones would only cost time when they are compared with known ones.
 pub(crate) const MAX_KEY: usize = 200;
@@ -101,12 +101,32 @@ fn single_header(text: &str, name: &str) -> Option<usize> {
     None
 }
 
-/// `5 ms` of a line `size = 5 ms`, if that is what is wrong with it.
-fn unquoted_quantity<'a>(text: &'a str, error: &toml::de::Error) -> Option<&'a str> {
+/// What stands behind `=` in the line of an error.
+fn value_of_line<'a>(text: &'a str, error: &toml::de::Error) -> Option<&'a str> {
     let at = error.span()?.start;
     let start = text.get(..at)?.rfind('\n').map_or(0, |end| end + 1);
     let line = text.get(start..)?.lines().next()?;
-    let value = line.split_once('=')?.1.split('#').next()?.trim();
+    Some(line.split_once('=')?.1.split('#').next()?.trim())
+}
+
+/// `0.1` of a line `stop = 0,1`, in quotes if a unit follows.
+fn comma_mended(text: &str, error: &toml::de::Error) -> Option<String> {
+    let mended = with_point(value_of_line(text, error)?)?;
+    Some(if mended.parse::<f64>().is_ok() { mended } else { format!("\"{mended}\"") })
+}
+
+/// The quote that ends a text which begins in the line of the error and is not closed there.
+fn missing_quote(error: &toml::de::Error) -> Option<char> {
+    match error.message() {
+        "invalid basic string, expected `\"`" => Some('"'),
+        "invalid literal string, expected `'`" => Some('\''),
+        _ => None,
+    }
+}
+
+/// `5 ms` of a line `size = 5 ms`, if that is what is wrong with it.
+fn unquoted_quantity<'a>(text: &'a str, error: &toml::de::Error) -> Option<&'a str> {
+    let value = value_of_line(text, error)?;
     let digits = value.find(|c: char| !matches!(c, '0'..='9' | '.' | '+' | '-' | '_'))?;
     let unit = value[digits..].trim_start();
     let is_quantity = digits > 0 && unit.starts_with(|c: char| c.is_alphabetic() || c == '%');
@@ -149,6 +169,14 @@ fn in_our_words(text: &str, error: &toml::de::Error) -> Error {
         return Error::new(Code::Syntax, format!("`{}` is not valid TOML", shortened(value)))
             .because("a number with a unit is text")
             .hint(format!("strings need quotes: \"{}\"", shortened(value)));
+    }
+    if let Some(mended) = comma_mended(text, error) {
+        return Error::new(Code::Syntax, "a number has a decimal comma")
+            .hint(format!("write a decimal point: {}", shortened(&mended)));
+    }
+    if let Some(quote) = missing_quote(error) {
+        return Error::new(Code::Syntax, "a text in quotes is not closed in its line")
+            .hint(format!("close the text with `{quote}`"));
     }
     let hint = if error.message().contains("escape") {
         "`\\` begins an escape in \"...\": write paths with `/`, or in single quotes: 'C:\\parts\\plant.fmu'"

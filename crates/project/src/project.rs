@@ -323,8 +323,8 @@ fn read_project(input: Input, registry: &Registry, problems: &mut Problems<'_>) 
     let (groups, methods) =
         groups::read(root, registry, &wiring.wishes, chosen, &parts.signals, problems).unzip();
     let scheduling = settings::read_schedule(root, &parts.signals, problems);
-    let fixed_step = experiment.as_ref().filter(|_| control.is_none()).map(|run| run.step);
-    let record = settings::read_record(root, &parts.signals, fixed_step, problems);
+    let run = (experiment.as_ref(), control.is_none());
+    let record = settings::read_record(root, &parts.signals, run, problems);
     let control_asked = control.as_ref().and_then(|_| asker_of_control(root, problems));
     let control = control.map(|control| ControlSpec { meets: record.every, ..control });
     let rates = rates::read(root, &parts.signals, control.as_ref(), problems);
@@ -352,7 +352,7 @@ fn read_project(input: Input, registry: &Registry, problems: &mut Problems<'_>) 
     let mut maps = wiring.maps.clone();
     let (model, bonds, offsets) = wired(parts.model, wiring);
     maps.resize(model.connections.len(), Vec::new());
-    crate::bonds::warn(&bonds, &model, root, problems);
+    crate::bonds::warn((&bonds, corrects_bonds), &model, root, problems);
     let mut model = SystemDescription { experiment: experiment?, solver, ..model };
     // Other systems are brought to rest by a run before the start.
     if is_steady && problems.is_empty() && model.can_be_one() {

@@ -7,7 +7,7 @@ use costep_core::{Code, Error};
 
 use crate::document::{Entry, Node, Origin, Table, Value};
 use crate::keys::{self, Key, Kind, Known};
-use crate::problems::{Problems, shortened, suggest, suggested};
+use crate::problems::{Problems, shortened, suggest, suggested, with_point};
 
 /// No name or quantity is longer.
 const MAX_TEXT: usize = 500;
@@ -96,6 +96,11 @@ impl<'a> Section<'a> {
             });
         }
         named
+    }
+
+    /// How it is written, for messages.
+    pub(crate) fn label(&self) -> &str {
+        &self.label
     }
 
     /// All keys with their values.
@@ -265,8 +270,12 @@ pub(crate) fn number(node: &Node, what: &dyn Display, problems: &mut Problems<'_
             (Some(number), _) => Error::new(Code::BadValue, format!("{what} is {number}"))
                 .hint("only finite numbers can be used"),
             (None, Value::Text(text)) => {
-                Error::new(Code::BadValue, format!("{what} is `{}`, not a number", shortened(text)))
-                    .hint("write a plain number such as 2.5 or 1e-3")
+                Error::new(Code::BadValue, format!("{what} is `{}`, not a number", shortened(text))).hint(
+                    match with_point(text) {
+                        Some(mended) => format!("write a decimal point: {}", shortened(&mended)),
+                        None => "write a plain number such as 2.5 or 1e-3".into(),
+                    },
+                )
             }
             (None, other) => wrong_kind(what, other, "a number"),
         });
@@ -278,9 +287,18 @@ pub(crate) fn number(node: &Node, what: &dyn Display, problems: &mut Problems<'_
 /// The time of a value in seconds.
 fn time(node: &Node, what: &dyn Display, problems: &mut Problems<'_>) -> Option<f64> {
     match &node.value {
-        Value::Text(_) => parse_time_with_unit(text(node, what, problems)?)
-            .map_err(|error| problems.report(node.origin, || error))
-            .ok(),
+        Value::Text(_) => {
+            let text = text(node, what, problems)?;
+            let mended = with_point(text).map(|mended| format!("write a decimal point: \"{mended}\""));
+            parse_time_with_unit(text)
+                .map_err(|error| {
+                    problems.report(node.origin, || match mended {
+                        Some(hint) => error.hint(hint),
+                        None => error,
+                    });
+                })
+                .ok()
+        }
         Value::Integer(_) | Value::Real(_) => number(node, what, problems),
         other => {
             problems.report(node.origin, || {

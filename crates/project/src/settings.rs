@@ -212,6 +212,15 @@ pub(crate) fn read_solver(
     Some((solver, given))
 }
 
+/// The order of stepping that others call by these names.
+pub(crate) fn order_by_name(name: &str) -> Option<&'static str> {
+    match name.to_lowercase().replace(['_', ' '], "-").as_str() {
+        "jacobi" => Some("parallel"),
+        "gauss-seidel" | "gaussseidel" | "seidel" | "serial" => Some("sequential"),
+        _ => None,
+    }
+}
+
 /// Reads `[schedule]`.
 pub(crate) fn read_schedule(
     root: &Table,
@@ -238,7 +247,11 @@ pub(crate) fn read_schedule(
         "sequential" => read_order(&section, &order?, signals, problems).map(Scheduling::Sequential),
         _ => {
             problems.report(section.origin_of("kind"), || {
-                suggest(Error::new(Code::BadValue, format!("unknown schedule `{kind}`")), kind, KINDS)
+                let error = Error::new(Code::BadValue, format!("unknown schedule `{kind}`"));
+                match order_by_name(kind) {
+                    Some(word) => error.hint(format!("did you mean `{word}`?")),
+                    None => suggest(error, kind, KINDS),
+                }
             });
             None
         }
@@ -282,11 +295,49 @@ fn read_order(
     Some(order)
 }
 
+/// Rows that are not what `every` in [record] says.
+fn warn_of_rows(
+    section: &Section<'_>,
+    every: f64,
+    (run, is_fixed): (&Experiment, bool),
+    problems: &mut Problems<'_>,
+) {
+    let (step, length) = (run.step, run.stop - run.start);
+    let steps = (every / step).round().max(1.0);
+    let [every_text, step_text, length_text, row] = [every, step, length, steps * step].map(format_time);
+    let because = format!("rows are written at communication points: one every {row}");
+    let warning = if is_fixed && every < step * (1.0 - ROUND_OFF) {
+        Error::new(
+            Code::RecordedPerStep,
+            format!("`every` = {every_text} in [record] is shorter than the step of {step_text}"),
+        )
+        .because(because)
+        .hint(format!("leave `every` out, or write `size = \"{every_text}\"` in [step]"))
+    } else if length > 0.0 && every > length * (1.0 + ROUND_OFF) {
+        Error::new(
+            Code::RecordedPerStep,
+            format!("`every` = {every_text} in [record] is longer than the run of {length_text}"),
+        )
+        .because("only the start and the end are written")
+        .hint("choose a shorter time, or leave it out to record every step")
+    } else if is_fixed && (every / step - steps).abs() > ROUND_OFF.max(1e-6 * steps) {
+        Error::new(
+            Code::RecordedPerStep,
+            format!("`every` = {every_text} in [record] is no multiple of the step of {step_text}"),
+        )
+        .because(because)
+        .hint(format!("write `every = \"{row}\"` to confirm it, or choose another step"))
+    } else {
+        return;
+    };
+    problems.warn(section.origin_of("every"), || warning);
+}
+
 /// Reads `[record]`.
 pub(crate) fn read_record(
     root: &Table,
     signals: &Signals,
-    fixed_step: Option<f64>,
+    (run, is_fixed): (Option<&Experiment>, bool),
     problems: &mut Problems<'_>,
 ) -> RecordSpec {
     let section = Section::open(root.get("record"), "[record]", keys::RECORD, problems);
@@ -297,16 +348,8 @@ pub(crate) fn read_record(
                 .hint("more than zero; leave it out to record every step")
         });
     }
-    if let (Some(every), Some(step)) = (every.filter(|every| *every > 0.0), fixed_step)
-        && every < step * (1.0 - ROUND_OFF)
-    {
-        problems.warn(section.origin_of("every"), || {
-            let (every, step) = (format_time(every), format_time(step));
-            let message = format!("`every` = {every} in [record] is shorter than the step of {step}");
-            Error::new(Code::RecordedPerStep, message)
-                .because(format!("rows are written at communication points: one every {step}"))
-                .hint(format!("leave `every` out, or write `size = \"{every}\"` in [step]"))
-        });
+    if let (Some(every), Some(run)) = (every.filter(|every| *every > 0.0), run) {
+        warn_of_rows(&section, every, (run, is_fixed), problems);
     }
     let patterns = section.texts("signals", problems);
     if patterns.as_ref().is_some_and(Vec::is_empty) {

@@ -181,6 +181,11 @@ impl Signals {
         self.side(side).kinds.get(index).copied().unwrap_or_default()
     }
 
+    /// The index of a signal, if there is one of this name.
+    pub(crate) fn index(&self, side: Side, name: &str) -> Option<usize> {
+        self.side(side).index.get(name).copied()
+    }
+
     /// The index of a signal. A name that does not exist is reported; then the nearest name of an existing
     /// signal is given back as a guess.
     pub(crate) fn find(

@@ -225,7 +225,7 @@ fn all_mistakes_are_reported_at_once() {
 /// Pairs of FMUs whose connection has something wrong.
 #[test]
 fn units_that_differ_are_a_mistake() {
-    let folder = folder(&["Rpm", "Rad", "Celsius", "Kelvin", "Euro"]);
+    let folder = folder(&["Rpm", "Rad", "Celsius", "Kelvin", "Euro", "Lag"]);
     let pair = |from: &str, to: &str, more: &str| {
         let text = format!(
             "[fmu.a]\nfile = \"{from}.fmu\"\n[fmu.b]\nfile = \"{to}.fmu\"\n[[connect]]\nfrom = \"a.y\"\nto = \"b.u\"\n{more}"
@@ -247,6 +247,10 @@ fn units_that_differ_are_a_mistake() {
     assert_eq!(codes(&pair("Rpm", "Rad", "unit = \"rpm\"\n").err().unwrap()), [Code::BadValue]);
     assert!(pair("Rpm", "Rad", "unit = \"convert\"\n").is_ok());
     assert!(pair("Rad", "Rad", "").is_ok());
+    // One end has no unit: nothing is converted.
+    let warnings = pair("Rpm", "Lag", "unit = \"convert\"\n").unwrap().warnings;
+    let warning = warnings.iter().find(|warning| warning.code() == Code::OptionWithoutEffect).unwrap();
+    assert!(warning.to_string().contains("`b.u` has no unit") && line(warning) == 8, "{warning}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod common;
 mod documented;
 
 use common::cases::CASES;
-use common::{RIG, WHOLE, codes, errors, good, line};
+use common::{RIG, WHOLE, codes, errors, errors_with, good, line};
 use costep_core::Code;
 use documented::assert_counted;
 
@@ -147,4 +147,67 @@ fn a_flood_of_mistakes_is_cut() {
     let found = errors(&(0..5000).map(|i| format!("key{i} = 1\n")).collect::<String>());
     assert_eq!(found.len(), 101);
     assert!(found[100].to_string().contains("and 4901 more errors"), "{}", found[100]);
+}
+
+#[test]
+fn a_connection_whose_ends_are_exchanged_is_one_mistake() {
+    let found = errors(&RIG.replacen("from = \"a.x\"\nto = \"b.x\"", "from = \"b.x\"\nto = \"a.x\"", 1));
+    let summary: Vec<_> = found.iter().map(|error| (line(error), error.code())).collect();
+    assert_eq!(summary, [(33, Code::UnknownPort)], "{found:#?}");
+    let text = found[0].to_string();
+    assert!(text.contains("`from` and `to` are exchanged"), "{text}");
+    assert!(text.contains("write from = \"a.x\" and to = \"b.x\""), "{text}");
+}
+
+#[test]
+fn words_for_methods_and_orders_lead_to_the_right_key() {
+    for (old, new, code, words) in [
+        ("id = \"foh\"", "method = \"foh\"", Code::BadOption, "write `id = \"foh\"`"),
+        ("id = \"nepce\"", "name = \"zoh\"", Code::BadOption, "write `id = \"zoh\"`"),
+        ("id = \"foh\"", "id = \"foh\"\ntolerance = 1e-3", Code::BadOption, "`tolerance` is a key of [step]"),
+        ("id = \"nepce\"", "id = \"jacobi\"", Code::UnknownMethod, "`kind = \"parallel\"` in [schedule]"),
+        (
+            "id = \"foh\"",
+            "id = \"zoh,foh\"",
+            Code::UnknownMethod,
+            "`costep compare SYSTEM --methods zoh,foh`",
+        ),
+        ("\"sequential\"", "\"gauss-seidel\"", Code::BadValue, "did you mean `sequential`?"),
+    ] {
+        let found = errors(&RIG.replacen(old, new, 1));
+        assert_eq!(codes(&found), [code], "{new}: {found:#?}");
+        assert!(found[0].to_string().contains(words), "{new}: {}", found[0]);
+    }
+}
+
+#[test]
+fn keys_of_tables_are_named_with_their_table_on_the_command_line() {
+    for text in [RIG, WHOLE] {
+        for (key, words) in [("stop", "`--set system.stop=...`"), ("size", "`--set step.size=...`")] {
+            let found = errors_with(text, &[(key, "1s")]);
+            assert_eq!(codes(&found), [Code::UnknownKey], "{found:#?}");
+            assert!(found[0].to_string().contains(words), "{}", found[0]);
+        }
+    }
+    let found = errors_with(RIG, &[("method", "gauss-seidel")]);
+    assert!(found[0].to_string().contains("`--schedule sequential`"), "{}", found[0]);
+}
+
+#[test]
+fn settings_that_do_not_do_what_they_say_are_warned_of() {
+    for (old, new, code, words) in [
+        ("every = \"2 ms\"", "every = \"1 s\"", Code::RecordedPerStep, "longer than the run of 50 ms"),
+        ("every = \"2 ms\"", "every = \"1.5 ms\"", Code::RecordedPerStep, "points: one every 2 ms"),
+        ("every = \"2 ms\"", "every = \"0.5 ms\"", Code::RecordedPerStep, "shorter than the step of 1 ms"),
+    ] {
+        let project = good(&RIG.replacen(old, new, 1));
+        let [warning] = &project.warnings[..] else { panic!("{new}: {:?}", project.warnings) };
+        assert_eq!((warning.code(), line(warning)), (code, 51), "{warning}");
+        assert!(warning.to_string().contains(words), "{warning}");
+    }
+    let corrected = RIG.replacen("size =", "correct_bonds = true\nsize =", 1);
+    assert_eq!(good(&corrected).warnings, []);
+    let project = good(&corrected.replace("bond = \"shaft\"\n", ""));
+    let [warning] = &project.warnings[..] else { panic!("{:?}", project.warnings) };
+    assert_eq!((warning.code(), line(warning)), (Code::NoBond, 7), "{warning}");
 }

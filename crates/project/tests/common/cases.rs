@@ -13,6 +13,12 @@ pub(crate) const CASES: &[Case] = &[
     ("[step]", "[step", Code::Syntax, 6, "unclosed table"),
     ("[native.b]", "[native.a]", Code::Duplicate, 21, "`a` is given twice"),
     ("part = \"s2\"", "part = \"s2\"\npart = \"s1\"", Code::Duplicate, 24, "`part` is given twice"),
+    ("size = \"1 ms\"", "size = \"1 ms", Code::Syntax, 7, "close the text with `\"`"),
+    ("size = \"1 ms\"", "size = '1 ms", Code::Syntax, 7, "close the text with `'`"),
+    ("alpha = 0.5", "alpha = 0,5", Code::Syntax, 11, "write a decimal point: 0.5"),
+    ("size = \"1 ms\"", "size = 1,5 ms", Code::Syntax, 7, "write a decimal point: \"1.5 ms\""),
+    ("size = \"1 ms\"", "size = \"1,5 ms\"", Code::BadQuantity, 7, "write a decimal point: \"1.5 ms\""),
+    ("gain = 1.5", "gain = \"1,5\"", Code::BadValue, 39, "write a decimal point: 1.5"),
     // Unknown keys
     ("[step]", "[stpe]", Code::UnknownKey, 6, "did you mean `[step]`?"),
     ("[[external]]", "[[externall]]", Code::UnknownKey, 45, "did you mean `[[external]]`?"),

@@ -59,14 +59,17 @@ fn tip(error: &clap::Error) -> Option<String> {
         let flag = missing.split(' ').next().unwrap_or_default();
         return example_with(flag).map(|example| format!("for example `{example}`"));
     }
+    let words: Vec<String> = crate::arguments().map(|word| word.to_string_lossy().into_owned()).collect();
+    if let Some(tip) = single_dash(&words) {
+        return Some(tip);
+    }
     let stray = word(ContextKind::InvalidArg)?;
     if stray.ends_with(".fmu") {
         return Some(
             "`costep new DIR A.fmu B.fmu` makes a project of several FMUs, `costep run DIR` runs it".into(),
         );
     }
-    let words: Vec<String> = crate::arguments().map(|word| word.to_string_lossy().into_owned()).collect();
-    list_with_blanks(&words, &stray)
+    list_with_blanks(&words, &stray).or_else(|| divided_value(&words, &stray))
 }
 
 /// Flags whose values are lists.
@@ -81,6 +84,47 @@ fn list_with_blanks(words: &[String], stray: &str) -> Option<String> {
     is_list.then(|| {
         let values: Vec<&str> = words[start + 1..=end].iter().map(|word| word.trim_matches(',')).collect();
         format!("lists are separated by commas, without blanks: `{flag} {}`", values.join(","))
+    })
+}
+
+/// How a flag is written that begins with one dash: `--method zoh` for `-method zoh`.
+fn single_dash(words: &[String]) -> Option<String> {
+    let verb = words.iter().find(|word| !word.starts_with('-'))?;
+    let command = Cli::command();
+    let flags: Vec<&str> =
+        command.find_subcommand(verb)?.get_arguments().filter_map(clap::Arg::get_long).collect();
+    words.iter().zip(words.iter().skip(1).map(Some).chain([None])).find_map(|(word, next)| {
+        let name = word.strip_prefix('-').filter(|name| !name.starts_with('-'))?;
+        let is_flag = flags.contains(&name.split('=').next().unwrap_or_default());
+        let value = next.filter(|next| !name.contains('=') && !next.starts_with('-'));
+        let value = value.map(|value| format!(" {value}")).unwrap_or_default();
+        is_flag.then(|| format!("flags begin with two dashes: `--{name}{value}`"))
+    })
+}
+
+/// How a value is written that a blank has divided: `--step 1ms` for `--step 1 ms`, `--set m1=5` for `--set m1 5`.
+fn divided_value(words: &[String], stray: &str) -> Option<String> {
+    let end = words.iter().position(|word| word.to_lowercase() == stray)?;
+    let before = words.get(end.checked_sub(1)?)?;
+    let (flag, value) = match before.split_once('=').filter(|_| before.starts_with("--")) {
+        Some((flag, value)) => (flag, value),
+        None => (words.get(end.checked_sub(2)?)?.as_str(), before.as_str()),
+    };
+    let rest = &words[end];
+    if !flag.starts_with("--") || flag.contains('=') {
+        return None;
+    }
+    if flag == "--set" {
+        let rest = match rest.as_str() {
+            "=" => words.get(end + 1)?,
+            other => other.trim_start_matches('='),
+        };
+        let name = value.trim_end_matches('=');
+        return (!name.contains('=')).then(|| format!("a change is one word: `--set {name}={rest}`"));
+    }
+    let is_quantity = value.parse::<f64>().is_ok() && rest.chars().all(|c| c.is_alphabetic() || c == '%');
+    is_quantity.then(|| {
+        format!("the value of {flag} ends at the blank: write `{flag} {value}{rest}` or `{flag} \"{value} {rest}\"`")
     })
 }
 
@@ -104,17 +148,56 @@ pub(crate) fn report(error: &clap::Error) -> ExitCode {
     if asked_for_json && !is_help {
         return Failure::from(in_our_form(error)).report(true);
     }
-    // Nothing sensible can be done when the terminal is gone.
-    let _ = error.print();
-    if let Some(tip) = tip(error) {
+    let own = tip(error);
+    match own.is_some() && error.get(ContextKind::Suggested).is_some() {
+        // Where it is known what is meant, guesses of the parser are in the way.
+        true => note(&without_tips(&error.render().to_string())),
+        // Nothing sensible can be done when the terminal is gone.
+        false => _ = error.print(),
+    }
+    if let Some(tip) = own {
         note(&format!("\n  tip: {tip}"));
     }
     if is_help { ExitCode::SUCCESS } else { ExitCode::from(ExitClass::Input.code()) }
 }
 
+fn without_tips(text: &str) -> String {
+    let paragraphs = text.trim_end().split("\n\n");
+    paragraphs.filter(|text| !text.trim_start().starts_with("tip: ")).collect::<Vec<_>>().join("\n\n")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn words(line: &str) -> Vec<String> {
+        line.split(' ').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn values_that_blanks_have_divided_are_put_together() {
+        for (line, stray, written) in [
+            ("run pair --step 1 ms", "ms", "`--step 1ms`"),
+            ("run pair --step=1 MS", "ms", "`--step 1MS`"),
+            ("run pair --memory-limit 1 GB", "gb", "`--memory-limit 1GB`"),
+            ("run pair --set m1 5", "5", "`--set m1=5`"),
+            ("run pair --set m1 = 5", "=", "`--set m1=5`"),
+            ("run pair --set m1= 5", "5", "`--set m1=5`"),
+        ] {
+            let tip = divided_value(&words(line), stray).unwrap_or_default();
+            assert!(tip.contains(written), "{line}: {tip}");
+        }
+        assert_eq!(divided_value(&words("run pair --method zoh other"), "other"), None);
+        assert_eq!(divided_value(&words("run pair other"), "other"), None);
+    }
+
+    #[test]
+    fn flags_with_one_dash_are_recognised() {
+        let tip = |line| single_dash(&words(line)).unwrap_or_default();
+        assert!(tip("run pair -method zoh").ends_with("`--method zoh`"));
+        assert!(tip("run pair -step=1ms --quiet").ends_with("`--step=1ms`"));
+        assert_eq!(tip("run pair -q -x"), "");
+    }
 
     #[test]
     fn lists_with_blanks_are_recognised() {

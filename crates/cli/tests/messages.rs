@@ -55,6 +55,16 @@ fn the_help_is_what_to_write_instead() {
         ("export pair/system.toml --to r.csv", "`--ssp` writes the system itself"),
         ("graph dual-mass --out g.png", "write `--out g.svg`"),
         ("version", "`costep --version`"),
+        ("run dual-mass --step 1 ms", "write `--step 1ms` or `--step \"1 ms\"`"),
+        ("run dual-mass --set m1 5", "`--set m1=5`"),
+        ("run dual-mass -method zoh", "`--method zoh`"),
+        ("run dual-mass --step 0,1ms", "write a decimal point: \"0.1ms\""),
+        ("run dual-mass --set stop=1s", "`--t-end ...`"),
+        ("run pair --set stop=1s", "`--set system.stop=...`"),
+        ("run dual-mass --method zoh,nepce", "`costep compare SYSTEM --methods zoh,nepce`"),
+        ("run dual-mass --method jacobi", "`--schedule parallel`"),
+        ("run dual-mass --schedule gauss-seidel", "did you mean `sequential`?"),
+        ("export rig --list --to y.csv", "cannot be used with"),
     ] {
         sandbox.run(line).exits(1).says(words);
     }

@@ -26,6 +26,7 @@ fn folder(names: &[&str]) -> TempDir {
             "S1" => build(Fmi::V2, "S1"),
             "S2" => build(Fmi::V3, "S2"),
             "Fault" => build(Fmi::V3, "Fault"),
+            "Lag" => build(Fmi::V2, "Lag"),
             "Wide" => build_wide(),
             "Exchange" => build_exchange(Fmi::V2, "S1", false, ""),
             "Rpm" => with_unit("rpm"),

@@ -56,6 +56,6 @@ pub(crate) struct ExportArgs {
     #[arg(long, value_name = "NAMES")]
     pub(crate) signals: Vec<String>,
     /// List the columns
-    #[arg(long)]
+    #[arg(long, conflicts_with = "to")]
     pub(crate) list: bool,
 }

@@ -216,7 +216,7 @@ pub(crate) fn read_solver(
 pub(crate) fn order_by_name(name: &str) -> Option<&'static str> {
     match name.to_lowercase().replace(['_', ' '], "-").as_str() {
         "jacobi" => Some("parallel"),
-        "gauss-seidel" | "gaussseidel" | "seidel" | "serial" => Some("sequential"),
+        "gauss-seidel" | "gaussseidel" | "seidel" => Some("sequential"),
         _ => None,
     }
 }

@@ -7,7 +7,7 @@ use costep_core::Result;
 use costep_fmu_file::short;
 use costep_ssp::{Flat, Reach};
 
-use crate::builder::{Builder, Passage};
+use crate::builder::{Builder, Passage, Role};
 use crate::csv::time_unit;
 use crate::data::DataFile;
 use crate::format::read_text;
@@ -279,13 +279,15 @@ impl<'a> Reader<'a> {
             return self.builder.error(line, format!("`{}` is a file: it takes no values", short(target)));
         }
         let Some(reader) = self.readers.get(source).cloned() else {
-            let ports = [(source, output), (target, input)]
-                .map(|(part, name)| self.builder.variable(part, name, line));
+            let ports = [(source, output, Role::Output), (target, input, Role::Input)]
+                .map(|(part, name, role)| self.builder.variable(part, name, role, line));
             let [Some(from), Some(to)] = ports else { return };
             let passage = Passage { factor, offset, ..Passage::default() };
             return self.builder.connect(from, to, &passage, line);
         };
-        let (Some((file, columns)), Some(to)) = (reader, self.builder.variable(target, input, line)) else {
+        let (Some((file, columns)), Some(to)) =
+            (reader, self.builder.variable(target, input, Role::Input, line))
+        else {
             return;
         };
         if !columns.iter().any(|column| column == output) {
@@ -309,7 +311,7 @@ impl<'a> Reader<'a> {
         }
         let plain = value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).unwrap_or(value);
         let plain = plain.replace("\\\\", "\\").replace("\\n", "\n");
-        if let Some(port) = self.builder.variable(part, name, line) {
+        if let Some(port) = self.builder.variable(part, name, Role::Start, line) {
             self.builder.set_text(port, &plain, line);
         }
     }

@@ -9,7 +9,7 @@ use costep_fmu_file::short;
 use costep_ssp::{Flat, Reach, Value};
 use serde_json::{Map, Value as Json};
 
-use crate::builder::{Builder, Passage, Port};
+use crate::builder::{Builder, Passage, Port, Role};
 use crate::format::read_text;
 
 /// Keys that change the result, and have no counterpart.
@@ -214,7 +214,7 @@ impl Reader {
     }
 
     /// The variable that `{key}.instance.variable` names.
-    fn port(&mut self, name: &str) -> Option<Port> {
+    fn port(&mut self, name: &str, role: Role) -> Option<Port> {
         let Some((key, instance, variable)) = split(name).filter(|(_, _, variable)| !variable.is_empty())
         else {
             self.builder.error(0, format!("`{}` is not written as `{{fmu}}.instance.variable`", short(name)));
@@ -224,18 +224,18 @@ impl Reader {
         if !self.builder.has_part(&whole) {
             return None;
         }
-        self.builder.variable(&whole, variable, 0)
+        self.builder.variable(&whole, variable, role, 0)
     }
 
     fn connections(&mut self, source: &str, targets: &Json) {
-        let Some(from) = self.port(source) else { return };
+        let Some(from) = self.port(source, Role::Output) else { return };
         let Some(targets) = targets.as_array() else {
             return self.builder.error(0, format!("the targets of `{}` are not a list", short(source)));
         };
         for target in targets {
             match target.as_str() {
                 Some(target) => {
-                    if let Some(to) = self.port(target) {
+                    if let Some(to) = self.port(target, Role::Input) {
                         self.builder.connect(from, to, &Passage::default(), 0);
                     }
                 }
@@ -245,7 +245,7 @@ impl Reader {
     }
 
     fn parameter(&mut self, name: &str, value: &Json) {
-        let Some(port) = self.port(name) else { return };
+        let Some(port) = self.port(name, Role::Start) else { return };
         match value {
             Json::Bool(truth) => self.builder.set(port, Value::Boolean(vec![*truth]), 0),
             Json::Number(number) => {

@@ -57,6 +57,26 @@ const GROUPS: &str = r#"<OspModelDescription xmlns="x" version="1.0">
 <Generic name="ins"><Variable ref="u[1]"/><Variable ref="u[2]"/></Generic>
 </VariableGroups></OspModelDescription>"#;
 
+/// A mistyped name is told with what could stand there: no output is proposed for the end that takes a value.
+#[test]
+fn only_variables_that_fit_are_proposed() {
+    for (a, b, says) in [
+        ("a.y[1]", "b.y[9]", "`b` has no input `y[9]`"),
+        ("a.y[9]", "b.u[1]", "`a` has no output `y[9]` (did you mean `y[1]`?)"),
+        ("a.u[9]", "b.u[1]", "`a` has no output `u[9]`"),
+        ("a.y[1]", "b.u[9]", "`b` has no input `u[9]` (did you mean `u[1]`?)"),
+    ] {
+        let folder = with_groups();
+        folder.write("systems/x.xml", connected("", &variables(a, b)).as_bytes());
+        let path = folder.path("systems/x.xml");
+        let flat = open(&path, Format::Osp, &path, Reach::beside(&path)).unwrap();
+        let errors = notes(&flat, Severity::Error);
+        assert!(errors[0].1.starts_with(says), "{errors:?}");
+        let proposed = errors[0].1.split_once('(').map_or("", |parts| parts.1);
+        assert!(!proposed.contains(if says.contains("input") { "y[" } else { "u[" }), "{errors:?}");
+    }
+}
+
 fn with_groups() -> Folder {
     let folder = Folder::new();
     folder.write("systems/A_OspModelDescription.xml", GROUPS.as_bytes());

@@ -269,18 +269,28 @@ impl Builder {
         }
     }
 
-    /// A variable of a component; noted if there is none.
-    pub(crate) fn variable(&mut self, part: &str, name: &str, line: u32) -> Option<Port> {
+    /// A variable of a component that is to serve as this; noted if there is none of the name.
+    pub(crate) fn variable(&mut self, part: &str, name: &str, role: Role, line: u32) -> Option<Port> {
         let component = self.part(part, line)?;
-        match self.fmus[component].find(name) {
-            Some(variable) => Some((component, variable)),
-            None => {
-                let fmu = self.fmus[component].clone();
-                let near =
-                    near(name, fmu.variables().iter().map(|variable| &variable.name), &mut self.suggestions);
-                self.missing(line, format!("`{}` has no variable `{}`{near}", short(part), short(name)));
-                None
-            }
+        if let Some(variable) = self.fmus[component].find(name) {
+            return Some((component, variable));
+        }
+        let fmu = self.fmus[component].clone();
+        // What cannot serve here is no proposal, however near its name.
+        let fit = fmu.variables().iter().filter(|variable| role.suits(variable.causality));
+        let near = near(name, fit.map(|variable| &variable.name), &mut self.suggestions);
+        self.missing(line, format!("`{}` has no {} `{}`{near}", short(part), role.noun(), short(name)));
+        None
+    }
+
+    /// What a variable has to be that is connected to this one, as far as that is known.
+    pub(crate) fn role_beside(&self, part: &str, name: &str) -> Role {
+        let component = self.parts.get(part).copied().flatten();
+        let port = component.and_then(|index| Some((index, self.fmus[index].find(name)?)));
+        match port.map(|port| self.described(port).causality) {
+            Some(Causality::Output | Causality::CalculatedParameter) => Role::Input,
+            Some(Causality::Input) => Role::Output,
+            _ => Role::End,
         }
     }
 
@@ -324,6 +334,41 @@ impl Builder {
                     format!("`{}` cannot be the value of `{name}`, which is of type {kind}", short(text)),
                 );
             }
+        }
+    }
+}
+
+/// What a variable is named for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// To give values to another.
+    Output,
+    /// To take the values of another.
+    Input,
+    /// One end of a connection whose direction is not known.
+    End,
+    /// To be given a start value.
+    Start,
+}
+
+impl Role {
+    fn suits(self, causality: Causality) -> bool {
+        match self {
+            Self::Output => causality == Causality::Output,
+            Self::Input => causality == Causality::Input,
+            Self::End => matches!(causality, Causality::Output | Causality::Input),
+            Self::Start => !matches!(
+                causality,
+                Causality::Output | Causality::CalculatedParameter | Causality::Independent
+            ),
+        }
+    }
+
+    fn noun(self) -> &'static str {
+        match self {
+            Self::Output => "output",
+            Self::Input => "input",
+            Self::End | Self::Start => "variable",
         }
     }
 }

@@ -15,7 +15,7 @@ use costep_fmu_file::xml::{self, Element, literal};
 use costep_fmu_file::{Limits, short};
 use costep_ssp::{Flat, Reach, Value};
 
-use crate::builder::{Builder, Passage, Port};
+use crate::builder::{Builder, Passage, Port, Role};
 use crate::format::read_bytes;
 use groups::{Group, Groups, Pairs};
 
@@ -155,7 +155,7 @@ impl Reader {
             );
             return self.builder.error(given.line(), message);
         };
-        if let Some(port) = self.builder.variable(simulator, variable, node.line()) {
+        if let Some(port) = self.builder.variable(simulator, variable, Role::Start, node.line()) {
             self.builder.set(port, value, node.line());
         }
     }
@@ -197,7 +197,11 @@ impl Reader {
         let bond = node.get("powerBond");
         match node.name() {
             "VariableConnection" => {
-                let [Some(a), Some(b)] = [a, b].map(|end| self.variable(end)) else { return };
+                let ends = [(a, b), (b, a)].map(|(end, other)| {
+                    let role = self.role_beside(other);
+                    self.variable(end, role)
+                });
+                let [Some(a), Some(b)] = ends else { return };
                 self.connect(a, b, bond, line);
             }
             "VariableGroupConnection" => {
@@ -214,7 +218,14 @@ impl Reader {
                         .error(line, format!("<{}> needs a signal and a variable", short(node.name())));
                 };
                 let ports = match node.name() {
-                    "SignalConnection" => self.variable(variable).map(|port| vec![port]),
+                    "SignalConnection" => {
+                        // What a function gives ends at an input, what it takes comes from an output.
+                        let role = match signal.get("name") {
+                            Some("out") => Role::Input,
+                            _ => Role::Output,
+                        };
+                        self.variable(variable, role).map(|port| vec![port])
+                    }
                     _ => self.group(variable).and_then(|(part, group)| self.ports_of(&part, &group, line)),
                 };
                 match ports {
@@ -232,12 +243,18 @@ impl Reader {
     }
 
     /// The variable that an end of a connection names.
-    fn variable(&mut self, end: &Element) -> Option<Port> {
+    fn variable(&mut self, end: &Element, role: Role) -> Option<Port> {
         if !self.expect(end, "Variable") {
             return None;
         }
         let (simulator, name) = (self.required(end, "simulator")?, self.required(end, "name")?);
-        self.builder.variable(simulator, name, end.line())
+        self.builder.variable(simulator, name, role, end.line())
+    }
+
+    /// What the other end of a connection has to be.
+    fn role_beside(&self, end: &Element) -> Role {
+        let names = end.get("simulator").zip(end.get("name"));
+        names.map_or(Role::End, |(simulator, name)| self.builder.role_beside(simulator, name))
     }
 
     /// The simulator and group that an end of a connection names.
@@ -252,7 +269,8 @@ impl Reader {
     }
 
     fn ports_of(&mut self, part: &str, group: &Group, line: u32) -> Option<Vec<Port>> {
-        let ports = group.variables.iter().map(|(name, _)| self.builder.variable(part, name, line));
+        let ports =
+            group.variables.iter().map(|(name, _)| self.builder.variable(part, name, Role::End, line));
         ports.collect()
     }
 
@@ -272,8 +290,8 @@ impl Reader {
             self.builder.warning(line, format!("{pair}: values are passed on as they are"));
         }
         for (index, (first, second)) in pairs.variables.iter().enumerate() {
-            let ports =
-                [(&a.0, first), (&b.0, second)].map(|(part, name)| self.builder.variable(part, name, line));
+            let ports = [(&a.0, first), (&b.0, second)]
+                .map(|(part, name)| self.builder.variable(part, name, Role::End, line));
             let [Some(first), Some(second)] = ports else { continue };
             // A port of power has as many efforts as flows: one of each is a bond.
             let own = pairs.bonds.map(|count| format!("{}.{}[{}]", a.0, a.1.name, index % count + 1));

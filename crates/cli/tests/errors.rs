@@ -59,6 +59,32 @@ fn slips_of_the_pen_are_found_and_the_right_word_named() {
     assert!(!sandbox.path("costep-dual-mass").exists(), "a command that was refused wrote files");
 }
 
+#[test]
+fn signals_that_were_not_recorded_are_told_from_those_mistyped() {
+    let sandbox = Sandbox::new();
+    sandbox.run("demo --quiet").exits(0);
+    let project = fs::read_to_string(sandbox.path("costep-demo/system.toml")).unwrap();
+    fs::remove_file(sandbox.path("costep-demo/results.arrows")).ok();
+    for line in ["export costep-demo --to x.csv", "export costep-demo --list"] {
+        sandbox.run(line).exits(1).says("there is no recording here").says("costep run costep-demo");
+    }
+    sandbox.write("costep-demo/system.toml", project.replace("[\"*\"]", "[\"right.*\"]"));
+    sandbox.run("run costep-demo --quiet").exits(0);
+    let line = project.lines().position(|line| line.starts_with("signals =")).unwrap() + 1;
+    for verb in ["plot costep-demo", "export costep-demo --to x.csv"] {
+        let done = sandbox.run(&format!("{verb} --signals left.x")).exits(1);
+        let done = done.says("error[E0506]: `left.x` was not recorded").says("recorded: right.");
+        let done = done.says(&format!("costep-demo/system.toml:{line}")).says("`signals` in [record]");
+        assert!(!done.stderr.contains("did you mean"), "{}", done.stderr);
+        // A part that is not there is a slip of the pen.
+        sandbox.run(&format!("{verb} --signals rigth.F")).exits(1).says("did you mean `right.");
+    }
+    sandbox.write("table.csv", "t,x\n0,1\n");
+    sandbox.run("plot table.csv").exits(1).says("E0501").says("is a table").says("results.arrows");
+    sandbox.run("new n77 nothere.fmu").exits(1).says("check name and folder");
+    sandbox.run("export costep-demo --to nodir/x.csv").exits(1).says("`nodir`").says("mkdir -p nodir");
+}
+
 /// The demo's project with one line in place of another, and the number of that line.
 fn changed(sandbox: &Sandbox, line: &str, other: &str) -> usize {
     let text = fs::read_to_string(sandbox.path("costep-demo/system.toml")).unwrap();

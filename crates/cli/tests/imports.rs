@@ -185,8 +185,12 @@ fn files_of_values_are_what_tables_are_and_a_resumed_run_has_the_same_bits() {
 fn files_of_values_that_cannot_be_used_are_refused() {
     let sandbox = sandbox();
     sandbox.write("data/fmus/v.csv", "t,u,v\n0,1,2\n1,2,x\n");
+    sandbox.write("data/fmus/v.xlsx", b"PK\x03\x04\0\0");
     for (shape, says) in [
         ("file = \"none.csv\"", "E0201"),
+        ("file = \"V.csv\"", "did you mean `v.csv`?"),
+        ("file = \"nodir/v.csv\"", "there is no folder"),
+        ("file = \"v.xlsx\"", "as CSV"),
         ("file = \"v.csv\"\ncolumn = \"v\"", "E0220"),
         ("file = \"v.csv\"\ncolumn = \"v\"", "v.csv:3"),
         ("file = \"v.csv\"\ncolumn = \"w\"", "E0506"),

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use costep_core::{Code, Error, External, Place, Result};
@@ -316,7 +316,10 @@ fn read_text(path: &Path) -> Result<String> {
         Error::new(Code::FileNotReadable, format!("`{}` cannot be read", path.display())).because(cause)
     };
     // Asked before it is opened: opening a pipe would wait for somebody to write into it.
-    let about = fs::metadata(path).map_err(|cause| unreadable(cause.to_string()))?;
+    let about = fs::metadata(path).map_err(|cause| match cause.kind() {
+        ErrorKind::NotFound => costep_fmu_file::not_there(path),
+        _ => unreadable(cause.to_string()),
+    })?;
     if !about.is_file() || about.len() > MAX_BYTES {
         let what = if about.is_file() {
             format!("it has more than {} MB", MAX_BYTES >> 20)
@@ -330,7 +333,17 @@ fn read_text(path: &Path) -> Result<String> {
         .and_then(|file| file.take(MAX_BYTES).read_to_end(&mut bytes))
         .map_err(|cause| unreadable(cause.to_string()))?;
     if bytes.contains(&0) {
-        return Err(Error::new(Code::DataFile, "the file is not text").in_file(path));
+        let error = Error::new(Code::DataFile, "the file is not text").in_file(path);
+        const WORKBOOKS: [&str; 4] = ["xlsx", "xls", "xlsm", "ods"];
+        let is_workbook = path
+            .extension()
+            .is_some_and(|ending| WORKBOOKS.iter().any(|known| ending.eq_ignore_ascii_case(known)));
+        return Err(match is_workbook {
+            true => error.hint(
+                "it is a workbook: save its sheet as CSV in the spreadsheet program, and name that file",
+            ),
+            false => error,
+        });
     }
     // Names in another encoding than UTF-8 are shown as well as can be; numbers are the same in all of them.
     Ok(match String::from_utf8(bytes) {

@@ -103,7 +103,14 @@ fn refuse_same_file(source: &Path, target: &Path) -> Result<()> {
 }
 
 pub(crate) fn not_writable(target: &Path, cause: impl std::fmt::Display) -> Error {
-    Error::new(Code::FileNotReadable, format!("cannot write `{}`", target.display()))
+    let error = Error::new(Code::FileNotReadable, format!("cannot write `{}`", target.display()))
         .in_file(target)
-        .because(cause)
+        .because(cause);
+    match target.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists()) {
+        Some(folder) => error.hint(format!(
+            "there is no folder `{0}`: make it first, `mkdir -p {0}`, or name another one",
+            folder.display()
+        )),
+        None => error,
+    }
 }

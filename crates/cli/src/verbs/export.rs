@@ -13,7 +13,8 @@ use crate::failure::{Failure, to_json};
 use crate::phrases::count;
 use crate::style::{Output, print, print_error, print_json, say};
 use crate::table::{Cell, render};
-use crate::verbs::plot::refuse_system;
+use crate::verbs::plot::{recording_in, refuse_system};
+use crate::verbs::recorded::left_out;
 
 pub(crate) fn run(args: &ExportArgs, output: Output) -> Result<ExitCode, Failure> {
     if args.ssp {
@@ -23,13 +24,20 @@ pub(crate) fn run(args: &ExportArgs, output: Output) -> Result<ExitCode, Failure
         &args.file,
         "`costep export DIR --to FILE`; `--ssp` writes the system itself, as a SystemStructure",
     )?;
-    let source = if args.file.is_dir() { args.file.join(costep::RECORDING) } else { args.file.clone() };
+    let source = recording_in(&args.file)?;
     let Some(target) = &args.to else { return list(&source, output) };
     let ending = target.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    let wanted = names_in(&args.signals);
+    let named = |error: Error| match Summary::read(&source) {
+        Ok(summary) if error.code() == Code::UnknownColumn => {
+            left_out(error, &source, &wanted, summary.columns(), summary.metadata())
+        }
+        _ => error,
+    };
     let exported = match ending {
-        "csv" => export_csv(&source, target, &names_in(&args.signals))?,
-        "parquet" => export_parquet(&source, target, &names_in(&args.signals))?,
-        "feather" | "arrow" => export_feather(&source, target, &names_in(&args.signals))?,
+        "csv" => export_csv(&source, target, &wanted).map_err(named)?,
+        "parquet" => export_parquet(&source, target, &wanted).map_err(named)?,
+        "feather" | "arrow" => export_feather(&source, target, &wanted).map_err(named)?,
         _ => {
             let message = format!("`{}` ends in none of .csv, .parquet, .feather", target.display());
             let error = Error::new(Code::CommandLine, message);

@@ -20,6 +20,7 @@ pub(crate) mod models;
 pub(crate) mod new;
 pub(crate) mod plot;
 mod probes;
+mod recorded;
 pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod run;

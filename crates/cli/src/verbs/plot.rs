@@ -19,6 +19,7 @@ use crate::args::{PlotArgs, names_in};
 use crate::failure::{Failure, to_json};
 use crate::phrases::argument;
 use crate::style::{Output, print_error, print_json};
+use crate::verbs::recorded;
 
 /// More signals than this make no picture; they have to be asked for.
 const MOST_SIGNALS: usize = 24;
@@ -86,6 +87,13 @@ pub(crate) fn write_picture(
 
 /// An error if a system is named where a recording is wanted; `then` is what to do with the recording of a run.
 pub(crate) fn refuse_system(path: &Path, then: &str) -> Result<(), Error> {
+    const TABLES: [&str; 3] = ["csv", "parquet", "feather"];
+    if path.is_file() && path.extension().is_some_and(|ending| TABLES.iter().any(|known| ending == *known)) {
+        let message = format!("`{}` is a table, not a recording", path.display());
+        return Err(Error::new(Code::NotARecording, message).in_file(path).hint(
+            "recordings are the files `results.arrows` that `costep run` writes: name one, or its folder",
+        ));
+    }
     const SYSTEMS: [&str; 5] = ["toml", "fmu", "ssp", "ssd", "msim"];
     if !path.extension().is_some_and(|ending| SYSTEMS.iter().any(|known| ending == *known)) || path.is_dir() {
         return Ok(());
@@ -93,6 +101,16 @@ pub(crate) fn refuse_system(path: &Path, then: &str) -> Result<(), Error> {
     let hint = format!("`costep run {} --out DIR` runs it, then {then}", argument(path));
     let message = format!("`{}` is a system, not a recording", path.display());
     Err(Error::new(Code::NotARecording, message).in_file(path).hint(hint))
+}
+
+/// The recording that a path names: itself, or the one in a folder.
+pub(crate) fn recording_in(path: &Path) -> Result<PathBuf, Error> {
+    let file = if path.is_dir() { path.join(RECORDING) } else { path.into() };
+    if path.is_dir() && !file.exists() {
+        let hint = format!("`costep run {}` makes one", argument(path));
+        return Err(Error::new(Code::FileNotReadable, "there is no recording here").in_file(path).hint(hint));
+    }
+    Ok(file)
 }
 
 /// A recording and which of its signals are wanted.
@@ -107,13 +125,7 @@ struct Recorded {
 
 impl Recorded {
     fn open(path: &Path, args: &PlotArgs) -> Result<Self, Error> {
-        let file = if path.is_dir() { path.join(RECORDING) } else { path.into() };
-        if path.is_dir() && !file.exists() {
-            let hint = format!("`costep run {}` makes one", argument(path));
-            return Err(Error::new(Code::FileNotReadable, "there is no recording here")
-                .in_file(path)
-                .hint(hint));
-        }
+        let file = recording_in(path)?;
         refuse_system(path, "`costep plot DIR`")?;
         if let (Some(from), Some(to)) = (args.from, args.to)
             && from > to
@@ -125,7 +137,9 @@ impl Recorded {
             let listed = metadata.get(OUTPUTS).map_or("", String::as_str);
             let mut names = match &names_in(&args.signals)[..] {
                 [] => recorded_outputs(columns, listed),
-                given => matching_names(columns, given).map_err(|error| error.in_file(&file))?,
+                given => matching_names(columns, given).map_err(|error| {
+                    recorded::left_out(error.in_file(&file), &file, given, columns, metadata)
+                })?,
             };
             let most = if args.signals.is_empty() { MOST_SIGNALS } else { usize::MAX };
             left_out = names.len().saturating_sub(most);

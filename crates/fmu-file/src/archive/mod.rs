@@ -224,8 +224,8 @@ pub(crate) fn placed(error: Error, path: &Path) -> Error {
     }
 }
 
-/// Of the files beside it that end alike, the one that may be meant.
-fn not_there(path: &Path) -> Error {
+/// The error of a file that does not exist: of the files beside it that end alike, the one that may be meant.
+pub fn not_there(path: &Path) -> Error {
     const LOOKED_AT: usize = 1000;
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -237,8 +237,16 @@ fn not_there(path: &Path) -> Error {
     let mut names: Vec<_> =
         alike.filter_map(|file| Some(file.file_name()?.to_string_lossy().into_owned())).collect();
     names.sort_unstable();
+    let hint = match path.extension() {
+        _ if !folder.exists() => format!("there is no folder `{}`", folder.display()),
+        Some(ending) => {
+            format!("no .{} in this folder has a name like this: check name and folder", ending.display())
+        }
+        None => "check name and folder".into(),
+    };
     Error::new(Code::FileNotReadable, format!("`{}` does not exist", path.display()))
         .in_file(path)
+        .hint(hint)
         .suggest(&name, names.iter().map(String::as_str))
 }
 

@@ -149,7 +149,12 @@ impl Instance {
             None if is_step => error.because(NO_MESSAGE).hint(SILENT_STEP),
             None => error.because(NO_MESSAGE).hint(SILENT),
         };
-        Err(error)
+        let tool = self.library.description().origin.generation_tool.as_deref();
+        let is_python = tool.is_some_and(|tool| tool.starts_with("PythonFMU"));
+        // Its only words are the text of the exception, whatever it is asked to log.
+        let has_text =
+            is_python && error.details().cause.as_ref().is_some_and(|text| text.contains("py exception"));
+        Err(if has_text { error.hint(TRACEBACK) } else { error })
     }
 
     /// Tells of something about the FMU that is worth a warning.
@@ -379,6 +384,9 @@ const NO_MESSAGE: &str = "the FMU gave no message with it";
 /// What to do about an FMU that fails in a step, and about one that says nothing.
 const STEP: &str =
     "see the message of the FMU in the cause; try a smaller step, or other inputs and parameters";
+const TRACEBACK: &str = "PythonFMU passes on no line number and no traceback, with `log = true` neither: write `import traceback` and, \
+     around what the method does, `try: ... except Exception: traceback.print_exc(); raise`, build the FMU again and run it: the traceback is shown, and in `printed.log` of the run; \
+     see docs/howto/python-fmus.md";
 const NOT_ASKED: &str = "`log = true` in its table of the project asks it for more messages; `costep check --probe` tests it by itself";
 const SILENT_STEP: &str =
     "`costep check --probe` tests the FMU by itself; try a smaller step, or other inputs and parameters";

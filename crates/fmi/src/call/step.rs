@@ -3,7 +3,7 @@
 
 use std::ffi::c_int;
 
-use costep_core::quantity::plain_time;
+use costep_core::quantity::{format_time, plain_time};
 use costep_core::{Code, Error, Interval, Result};
 
 use crate::call::events::Advance;
@@ -57,7 +57,10 @@ impl Instance {
     pub(crate) fn has_stepped(&self, status: c_int, interval: Interval) -> Result<f64> {
         match &self.library.functions {
             Functions::V1(_) | Functions::V2(_) if status == DISCARD => self.discarded(interval),
-            _ => self.check(status, "DoStep").map(|()| interval.end),
+            _ => match self.check(status, "DoStep") {
+                Ok(()) => Ok(interval.end),
+                Err(error) => Err(self.with_own_step(error, interval)),
+            },
         }
     }
 
@@ -83,7 +86,9 @@ impl Instance {
         if status == DISCARD || (status <= 1 && is_cut) {
             return Err(self.incomplete(interval, Some(last)));
         }
-        self.check(status, "DoStep")?;
+        if let Err(error) = self.check(status, "DoStep") {
+            return Err(self.with_own_step(error, interval));
+        }
         let is_done = event == 0 && ends == 0 && early == 0;
         let is_there = is_end_of(interval, last) || (is_done && self.is_almost_there(interval, last));
         let reached = if is_there { interval.end } else { last };
@@ -153,7 +158,27 @@ impl Instance {
         };
         let [start, end] = [interval.start, interval.end].map(plain_time);
         let what = format!("the FMU did not complete the step from {start} s to {end} s; {reached}");
-        self.error(Code::FmuDiscard, &what).hint("try a smaller step")
+        self.with_own_step(self.error(Code::FmuDiscard, &what).hint("try a smaller step"), interval)
+    }
+
+    /// The remedy for an FMU that fails in a step of another length than the only one it can do.
+    #[cold]
+    fn with_own_step(&self, error: Error, interval: Interval) -> Error {
+        let kind = self.library.co_simulation();
+        let proposed = self.library.description().default_experiment.step_size;
+        let is_refusal = matches!(error.code(), Code::FmuError | Code::FmuDiscard);
+        let (Some(own), true) = (kind.fixed_internal_step_size.or(proposed), is_refusal) else {
+            return error;
+        };
+        let is_other = (own - interval.length).abs() > TIME_TOLERANCE * own;
+        if kind.can_handle_variable_communication_step_size || !is_other {
+            return error;
+        }
+        let (own, given) = (format_time(own), format_time(interval.length));
+        let option = own.replace(' ', "");
+        error.hint(format!(
+            "it cannot vary its step and names {own}, not {given}: `--step {option}`, or `size = \"{own}\"` in [step]"
+        ))
     }
 }
 

@@ -168,6 +168,11 @@ fn a_new_project_is_proposed_checked_and_run() {
     assert!(text.contains("# No output fits `s2.u2`"), "{text}");
     assert!(text.contains("# set = { m = 10.0, c = 1000000.0,"), "{text}");
     sandbox.run("new rig S1.fmu").exits(1).says("E0218");
+    // Where nothing is proposed, how a connection is written.
+    sandbox.run("new apart S1.fmu S1.fmu").exits(0);
+    let apart = std::fs::read_to_string(sandbox.path("apart/system.toml")).unwrap();
+    assert!(apart.contains("# [[connect]]  # `s1_2.x` is in m, `s1.F` has no unit\n# from = "), "{apart}");
+    assert!(!text.contains("No names or units fit"), "{text}");
     let checked = sandbox.run("check rig").exits(0).says("W0202").says("W0107");
     assert!(checked.stdout.contains("ok   2 parts, 2 connections, 0 errors"), "{}", checked.story());
     sandbox.run("check rig --strict").exits(1);
@@ -392,6 +397,8 @@ fn fmus_of_fmi_1_are_used_by_every_verb() {
     );
     // What cannot work says so, and `auto` finds a way.
     sandbox.run("run pair --method predictive --no-record").exits(1).says("E0304");
+    let whole = sandbox.run("run pair --method monolithic --no-record").exits(1).says("E0304");
+    whole.says("given by `--method monolithic`").says("`auto` couples the parts").says("interface = \"me\"");
     sandbox.run("run pair --no-record").exits(0);
     sandbox.run("export --ssp pair --out pair.ssp").exits(0);
     sandbox.run("run pair.ssp --method zoh --step 0.1ms --t-end 1ms --no-record").exits(0);

@@ -128,7 +128,8 @@ pub(crate) fn engine_over(
                 "leave out `tolerance` in [step]; the tolerance of its solver is an option of the method",
             ));
         }
-        return whole(project, whole_solver(project, method)?, &experiment, micro_samples);
+        return whole(project, whole_solver(project, method)?, &experiment, micro_samples)
+            .map_err(|error| project.say_who_asked(without_equations(error, project), method));
     }
     // What an FMU offers is tried with a step that is likely to come up.
     let usual = if matches!(steps, Steps::Equal) { experiment.step } else { project.equal_step() };
@@ -238,6 +239,17 @@ fn coupled_parts(
         threads: project.threads,
         micro_samples,
     }
+}
+
+/// What to do about the part that `monolithic` cannot solve together with the others.
+fn without_equations(error: Error, project: &Project) -> Error {
+    let part = project.model.parts.iter().find(|part| !part.has_equations());
+    let Some(part) = part.filter(|_| error.code() == Code::NeedsMissing) else { return error };
+    error.hint(format!(
+        "`auto` couples the parts as they are; if the FMU has Model Exchange as well (`costep inspect` says so): \
+         `interface = \"me\"` in [fmu.{}]",
+        part.description().name
+    ))
 }
 
 /// An engine whose subsystems are one system inside, solved by this solver.

@@ -72,5 +72,5 @@ impl Project {
 
 /// Whether a method asks parts for more than steps under held inputs.
 fn needs_something(method: &MethodSpec) -> bool {
-    !method.build().request().only_holds()
+    costep_methods::monolithic::is_monolithic(method) || !method.build().request().only_holds()
 }

@@ -123,6 +123,24 @@ pub(crate) fn propose(fmus: &[Candidate<'_>]) -> Vec<Proposal> {
     inputs.iter().enumerate().map(|(at, input)| proposal((at, input), &all, &fmus[input.part])).collect()
 }
 
+/// A pair of ports that could be connected by their kind, to show how that is written where nothing is proposed: output,
+/// input, and what is to be looked at. One whose units fit goes first.
+pub(crate) fn example(fmus: &[Candidate<'_>]) -> Option<(String, String, String)> {
+    let outputs = signals(fmus, |ports| &ports.outputs);
+    let inputs = signals(fmus, |ports| &ports.inputs);
+    let by_kind = || {
+        let pairs = inputs.iter().flat_map(|input| outputs.iter().map(move |output| (output, input)));
+        pairs.filter(|(output, input)| output.part != input.part && output.kind.feeds(input.kind))
+    };
+    let (output, input) =
+        by_kind().find(|(output, input)| output.can_feed(input)).or_else(|| by_kind().next())?;
+    let unit = |signal: &Signal<'_>| {
+        signal.unit.as_ref().map_or_else(|| "has no unit".to_owned(), |unit| format!("is in {}", unit.name()))
+    };
+    let units = format!("`{}` {}, `{}` {}", output.full, unit(output), input.full, unit(input));
+    Some((output.full.clone(), input.full.clone(), units))
+}
+
 struct Signals<'a> {
     inputs: &'a [Signal<'a>],
     outputs: &'a [Signal<'a>],

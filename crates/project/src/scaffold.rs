@@ -9,7 +9,7 @@ use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, ModelExchangeOption
 use costep_fmu_file::{Causality, Fmu, ModelDescription, Terminal};
 
 use crate::fmus::{carries_python, has_workers};
-use crate::propose::{Candidate, Proposal, propose};
+use crate::propose::{Candidate, Proposal, example, propose};
 use crate::proposed_times::{latest_stop, shortest_step, usual_step};
 use crate::write::{key, quoted};
 
@@ -174,7 +174,18 @@ fn write_connections(fmus: &[NewFmu<'_>], out: &mut String) {
         })
         .collect();
     let _ = writeln!(out, "\n# Connections, proposed with a score from 0 to 1 and the reason.");
-    for Proposal { input, sources, sure } in propose(&candidates) {
+    let proposals = propose(&candidates);
+    if proposals.iter().all(|proposal| proposal.sources.is_empty())
+        && let Some((from, to, units)) = example(&candidates)
+    {
+        let _ = writeln!(
+            out,
+            "\n# No names or units fit. A connection is written like this, with the right ports:"
+        );
+        let _ = writeln!(out, "# [[connect]]  # {}", comment(&units));
+        let _ = writeln!(out, "# from = {}\n# to = {}", quoted(&from), quoted(&to));
+    }
+    for Proposal { input, sources, sure } in proposals {
         match &sources[..] {
             [] => {
                 let start = match input.start {

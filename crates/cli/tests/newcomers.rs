@@ -189,6 +189,16 @@ fn a_verdict_is_given_only_where_one_is_possible() {
     let run = sandbox.run("run alone --no-record --json").exits(0).json();
     assert_eq!(run["verdict"], "not judged");
     assert!(run["message"].as_str().unwrap().contains("nothing is connected"), "{run}");
+    let one = sandbox.run("compare alone --t-end 20ms --json").exits(0).json();
+    assert_eq!(one["runs"].as_array().unwrap().len(), 1, "{one}");
+    let two = fs::read_to_string(sandbox.path("alone/system.toml")).unwrap();
+    sandbox.write("alone/apart.toml", format!("{two}\n[fmu.other]\nfile = \"s1.fmu\"\n"));
+    sandbox
+        .run("compare alone/apart.toml")
+        .exits(1)
+        .says("E0304")
+        .says("nothing is connected")
+        .says("[[connect]]");
     for verb in
         ["run dual-mass --t-end 5ms --no-record", "run dual-mass --t-end 5ms --no-record --reference same"]
     {

@@ -34,7 +34,14 @@ pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<ExitCode, Failur
         return Ok(code);
     }
     show_warnings(&project.warnings, &args.system.system, output);
-    let methods = methods(args.methods.as_deref(), system.registry())?;
+    let mut methods = methods(args.methods.as_deref(), system.registry())?;
+    // Without connections all do the same: what can be compared is the step.
+    if args.methods.is_none() && project.model.connections.is_empty() {
+        refuse_parts_apart(project)?;
+        methods.truncate(1);
+        output
+            .remark("nothing is connected, so there is no coupling: all methods give the same, one is shown");
+    }
     let methods = system.with_models(methods, args.models.is_some())?;
     methods.iter().flat_map(MethodSpec::warnings).for_each(|warning| output.remark(&warning.to_string()));
     let steps = steps(args.steps.as_deref(), &system)?;
@@ -76,6 +83,16 @@ pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<ExitCode, Failur
         return Ok(supervision::exit_code(error.code().entry().exit.code()));
     }
     Ok(supervision::exit_code(exit_code(&compared.reports, output)))
+}
+
+/// Parts with neither connections nor signals from outside are a project that is not finished.
+fn refuse_parts_apart(project: &Project) -> Result<(), Error> {
+    let is_driven = !project.given.externals.is_empty();
+    if project.model.parts.len() == 1 || is_driven {
+        return Ok(());
+    }
+    Err(Error::new(Code::NeedsMissing, "nothing is connected, so there is no coupling to compare methods on")
+        .hint("connect the parts first: [[connect]] from = \"part.output\" to = \"part.input\"; `costep run` runs them as they are"))
 }
 
 /// What is told of the time where most of it was not taken by the steps of the runs.

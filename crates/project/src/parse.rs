@@ -110,9 +110,9 @@ fn value_of_line<'a>(text: &'a str, error: &toml::de::Error) -> Option<&'a str> 
 }
 
 /// `0.1` of a line `stop = 0,1`, in quotes if a unit follows.
-fn comma_mended(text: &str, error: &toml::de::Error) -> Option<String> {
-    let mended = with_point(value_of_line(text, error)?)?;
-    Some(if mended.parse::<f64>().is_ok() { mended } else { format!("\"{mended}\"") })
+fn comma_corrected(text: &str, error: &toml::de::Error) -> Option<String> {
+    let corrected = with_point(value_of_line(text, error)?)?;
+    Some(if corrected.parse::<f64>().is_ok() { corrected } else { format!("\"{corrected}\"") })
 }
 
 /// The quote that ends a text which begins in the line of the error and is not closed there.
@@ -170,9 +170,9 @@ fn in_our_words(text: &str, error: &toml::de::Error) -> Error {
             .because("a number with a unit is text")
             .hint(format!("strings need quotes: \"{}\"", shortened(value)));
     }
-    if let Some(mended) = comma_mended(text, error) {
+    if let Some(corrected) = comma_corrected(text, error) {
         return Error::new(Code::Syntax, "a number has a decimal comma")
-            .hint(format!("write a decimal point: {}", shortened(&mended)));
+            .hint(format!("write a decimal point: {}", shortened(&corrected)));
     }
     if let Some(quote) = missing_quote(error) {
         return Error::new(Code::Syntax, "a text in quotes is not closed in its line")

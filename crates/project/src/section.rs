@@ -272,7 +272,7 @@ pub(crate) fn number(node: &Node, what: &dyn Display, problems: &mut Problems<'_
             (None, Value::Text(text)) => {
                 Error::new(Code::BadValue, format!("{what} is `{}`, not a number", shortened(text))).hint(
                     match with_point(text) {
-                        Some(mended) => format!("write a decimal point: {}", shortened(&mended)),
+                        Some(corrected) => format!("write a decimal point: {}", shortened(&corrected)),
                         None => "write a plain number such as 2.5 or 1e-3".into(),
                     },
                 )
@@ -289,10 +289,11 @@ fn time(node: &Node, what: &dyn Display, problems: &mut Problems<'_>) -> Option<
     match &node.value {
         Value::Text(_) => {
             let text = text(node, what, problems)?;
-            let mended = with_point(text).map(|mended| format!("write a decimal point: \"{mended}\""));
+            let corrected =
+                with_point(text).map(|corrected| format!("write a decimal point: \"{corrected}\""));
             parse_time_with_unit(text)
                 .map_err(|error| {
-                    problems.report(node.origin, || match mended {
+                    problems.report(node.origin, || match corrected {
                         Some(hint) => error.hint(hint),
                         None => error,
                     });

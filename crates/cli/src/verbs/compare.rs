@@ -85,7 +85,7 @@ pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<ExitCode, Failur
     Ok(supervision::exit_code(exit_code(&compared.reports, output)))
 }
 
-/// Parts with neither connections nor signals from outside are a project that is not finished.
+/// Parts with neither connections nor external signals are a project that is not finished.
 fn refuse_parts_apart(project: &Project) -> Result<(), Error> {
     let is_driven = !project.given.externals.is_empty();
     if project.model.parts.len() == 1 || is_driven {

@@ -244,7 +244,8 @@ fn coupled_parts(
 /// What to do about the part that `monolithic` cannot solve together with the others.
 fn without_equations(error: Error, project: &Project) -> Error {
     let part = project.model.parts.iter().find(|part| !part.has_equations());
-    let Some(part) = part.filter(|_| error.code() == Code::NeedsMissing) else { return error };
+    let says_nothing = error.code() == Code::NeedsMissing && error.details().hint.is_none();
+    let Some(part) = part.filter(|_| says_nothing) else { return error };
     error.hint(format!(
         "`auto` couples the parts as they are; if the FMU has Model Exchange as well (`costep inspect` says so): \
          `interface = \"me\"` in [fmu.{}]",

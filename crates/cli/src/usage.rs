@@ -36,6 +36,21 @@ const OTHER_WORDS: [(&[&str], &str); 5] = [
     (&["info", "describe", "list"], "inspect"),
 ];
 
+/// Flags of other tools, and what does the same here.
+const OTHER_FLAGS: [(&[&str], &str); 5] = [
+    (&["--dt", "--h", "--stepsize", "--step-size", "--step_size"], "the macro step is `--step 1ms`"),
+    (&["--param", "--parameter", "--start-value"], "parameters are changed by `--set NAME=VALUE`"),
+    (
+        &["--format"],
+        "the ending of the file says the format: `costep export DIR --to x.csv`, `costep plot DIR --out x.png`",
+    ),
+    (&["--log", "--verbose", "--debug"], "`log = true` in the table of an FMU makes it say all it can"),
+    (
+        &["--solver-method", "--algorithm", "--master"],
+        "coupling methods are chosen by `--method`, `costep methods` lists them",
+    ),
+];
+
 /// What is probably meant, where the parser does not know.
 fn tip(error: &clap::Error) -> Option<String> {
     let word = |kind| match error.get(kind) {
@@ -64,6 +79,10 @@ fn tip(error: &clap::Error) -> Option<String> {
         return Some(tip);
     }
     let stray = word(ContextKind::InvalidArg)?;
+    let is_known = |(flags, _): &&(&[&str], &str)| flags.contains(&stray.as_str());
+    if let Some((_, tip)) = OTHER_FLAGS.iter().find(is_known) {
+        return Some((*tip).into());
+    }
     if stray.ends_with(".fmu") {
         return Some(
             "`costep new DIR A.fmu B.fmu` makes a project of several FMUs, `costep run DIR` runs it".into(),
@@ -149,7 +168,9 @@ pub(crate) fn report(error: &clap::Error) -> ExitCode {
         return Failure::from(in_our_form(error)).report(true);
     }
     let own = tip(error);
-    match own.is_some() && error.get(ContextKind::Suggested).is_some() {
+    let guesses =
+        error.get(ContextKind::Suggested).is_some() || error.get(ContextKind::SuggestedArg).is_some();
+    match own.is_some() && guesses {
         // Where it is known what is meant, guesses of the parser are in the way.
         true => note(&without_tips(&error.render().to_string())),
         // Nothing sensible can be done when the terminal is gone.
@@ -172,6 +193,21 @@ mod tests {
 
     fn words(line: &str) -> Vec<String> {
         line.split(' ').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn flags_of_other_tools_are_none_of_ours() {
+        let command = Cli::command();
+        for verb in command.get_subcommands() {
+            let own: Vec<String> =
+                verb.get_arguments().filter_map(|flag| Some(format!("--{}", flag.get_long()?))).collect();
+            let both = OTHER_FLAGS.iter().flat_map(|(flags, _)| *flags);
+            let both: Vec<_> = both.filter(|flag| own.iter().any(|own| own == *flag)).collect();
+            assert!(both.is_empty(), "{}: {both:?}", verb.get_name());
+        }
+        let parsed = <Cli as clap::Parser>::try_parse_from(["costep", "run", "pair", "--dt", "1ms"]);
+        let mistake = parsed.err().unwrap();
+        assert_eq!(tip(&mistake).as_deref(), Some("the macro step is `--step 1ms`"));
     }
 
     #[test]

@@ -257,6 +257,29 @@ fn what_has_no_memory_is_right_where_it_is_read() {
     assert!(learnt < 0.2 * paid_back && paid_back < held, "{held} {paid_back} {learnt}");
 }
 
+/// Steps that are as short as may be are not shorter with less tolerance: a second run that is the same says nothing.
+#[test]
+fn a_second_run_with_the_same_steps_is_no_evidence() {
+    let tank = |name: &str, level: f64| tank(name, 1.0, level);
+    let system = |least: &str| {
+        System::builder()
+            .native(tank("upper", 2.0))
+            .native(valve("valve", 0.5))
+            .connect("upper.level", "valve.level")
+            .connect("valve.flow", "upper.out")
+            .drive("upper.in", External::Constant(0.1))
+            .stop(4.0)
+            .step(0.1)
+            .set("step.tolerance", "1e-4")
+            .set("step.min", least)
+            .method("foh")
+            .build()
+            .unwrap()
+    };
+    let by = |least| system(least).run(Run::new()).unwrap().report.error_estimate.unwrap().by;
+    assert_eq!((by("1 us"), by("100 ms")), ("half step", "defect"));
+}
+
 /// A ring of three parts, each of which gives half of its input on at once: what `nepce` gives back there is more from step to step.
 #[test]
 fn auto_gives_nothing_back_round_an_algebraic_loop() {

@@ -180,7 +180,7 @@ impl Answer<'_> {
         }
         let start = Some(*start_up_s).filter(|start| *start > LONG_START_UP * wall_s);
         let start =
-            start.map_or(String::new(), |start| format!("   of each {} to start the parts", wall(start)));
+            start.map_or(String::new(), |start| format!(", {} of each to start the parts", wall(start)));
         say!(
             "{}",
             paint(FAINT, format!("{}   done in {}{start}", count(trials.len(), "trial"), wall(*wall_s)))

@@ -120,7 +120,15 @@ impl DataFile {
         let Some((index, first)) = rows(&text).next() else {
             return Err(flaw(&path, 1, "the file is empty".into()));
         };
-        let separator = ['\t', ';', ','].into_iter().find(|mark| first.contains(*mark));
+        if let Some((names, _)) =
+            rows(&text).nth(1).filter(|(_, second)| begins_with_time(second) && !begins_with_time(first))
+        {
+            let message = format!("the names of the columns are in line {}", names + 1);
+            return Err(flaw(&path, index + 1, message)
+                .because("the first line is taken as the line of names, and looks like a title")
+                .hint(format!("delete line {}, or begin it with `#`", index + 1)));
+        }
+        let separator = separator(first);
         let Some(separator) = separator else {
             let message = "the file has only one column".into();
             return Err(
@@ -288,6 +296,16 @@ impl DataFile {
     }
 }
 
+fn separator(row: &str) -> Option<char> {
+    ['\t', ';', ','].into_iter().find(|mark| row.contains(*mark))
+}
+
+/// Whether a row looks like names of columns, the first of which is time.
+fn begins_with_time(row: &str) -> bool {
+    let name = separator(row).and_then(|separator| Some(heading(&cells(row, separator).next()?).0));
+    name.is_some_and(|name| name == "t" || name.eq_ignore_ascii_case("time"))
+}
+
 /// The place of a column that is called time although it is not the first, while the first has another name.
 fn misplaced_time(columns: &[Heading]) -> Option<usize> {
     let is_called_time = |heading: &Heading| {
@@ -415,6 +433,8 @@ mod tests {
             ("u,time\n0,1\n1,2", Some(1), Code::DataFile),
             ("u;v;t [ms]\n0;1;0\n1;2;1", Some(1), Code::DataFile),
             ("t,u", None, Code::DataFile),
+            ("Rig 7, 2026-03-01\ntime,u\n0,1", Some(1), Code::DataFile),
+            ("Rig 7\n\nTime [s];u\n0;1", Some(1), Code::DataFile),
             ("t,v\n0,1", None, Code::UnknownColumn),
             ("u,v\n0,1", None, Code::UnknownColumn),
         ] {

@@ -25,6 +25,8 @@ fn slips_of_the_pen_are_found_and_the_right_word_named() {
         ("run dual-mass --method nepce:alpha=7", "E0303", "allowed: a number from 0 to 2"),
         ("run dual-mass --method nepce:reference=aplied", "E0303", "allowed: uncorrected | applied"),
         ("run dual-mss", "E0207", "did you mean `dual-mass`?"),
+        ("run costep-dmeo", "E0207", "did you mean `costep-demo`?"),
+        ("run costep-demo/sytem.toml", "E0201", "did you mean `system.toml`?"),
         ("models chian", "E0207", "did you mean `chain`?"),
         ("run dual-mass --set ckk=1", "E0208", "did you mean `ck`?"),
         ("run costep-demo --set right.dkk=1", "E0208", "did you mean `dk`?"),

@@ -70,11 +70,21 @@ fn not_found(text: &str, path: &Path, models: &[&ModelEntry]) -> Error {
         return unreadable(path, fs::metadata(path).err().unwrap_or_else(|| io::ErrorKind::NotFound.into()));
     }
     let error = Error::new(Code::UnknownModel, format!("`{text}` is neither a built-in model nor a file"))
-        .suggest(text, models.iter().map(|entry| entry.id));
+        .suggest(text, models.iter().map(|entry| entry.id).chain(projects_here().iter().map(String::as_str)));
     match error.details().hint.clone() {
         Some(suggestion) => error.hint(format!("{suggestion} - or name a file: {WHAT_IT_MAY_BE}")),
         None => error.hint(WHAT_IT_MAY_BE),
     }
+}
+
+/// Names of the folders with a project in the current one.
+fn projects_here() -> Vec<String> {
+    const LOOKED_AT: usize = 1000;
+    let folders = fs::read_dir(".").into_iter().flatten().take(LOOKED_AT).flatten();
+    let projects = folders.filter(|folder| folder.path().join(PROJECT_FILE).is_file());
+    let mut names: Vec<_> = projects.filter_map(|folder| folder.file_name().into_string().ok()).collect();
+    names.sort_unstable();
+    names
 }
 
 /// How to make a project of the FMUs in a folder, if there are some.
@@ -132,8 +142,7 @@ pub(crate) fn default_name(path: &Path) -> Option<String> {
 
 fn unreadable(path: &Path, error: io::Error) -> Error {
     if error.kind() == io::ErrorKind::NotFound {
-        return Error::new(Code::FileNotReadable, format!("`{}` does not exist", path.display()))
-            .hint("check the path");
+        return costep_fmu_file::not_there(path);
     }
     Error::new(Code::FileNotReadable, format!("`{}` cannot be read", path.display())).because(error)
 }

@@ -145,3 +145,15 @@ impl Watched {
         self.page.finish(code);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_system_refuses_is_no_mistake_of_the_program() {
+        let no_more_files = std::io::Error::from_raw_os_error(24);
+        assert_eq!(refused(no_more_files).code(), Code::NoProcess);
+        assert_eq!(refused(std::io::ErrorKind::InvalidInput.into()).code(), Code::Bug);
+    }
+}

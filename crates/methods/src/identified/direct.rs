@@ -11,10 +11,6 @@ use costep_ident::Bank;
 /// an oscillator whose parts step one after the other loses its order of convergence.
 const NOTHING: f64 = 0.05;
 
-/// A subsystem whose outputs keep less than this share of what the last input made of them has no memory. With 0.05 masses on stiff springs
-/// count as such, and lose up to seven times their accuracy; with 0.005 valves and bent springs do not.
-const FORGOTTEN: f64 = 0.02;
-
 /// Looks at D at the length zero, from models of a step and of one of so many parts of it: 1 for each gain of an output that responds at
 /// once, 0 for the others, row by row.
 pub(super) fn find(parts: f64, (fine, coarse): (&Bank, &Bank), ranges: &[f64], direct: &mut [f64]) {
@@ -39,15 +35,4 @@ pub(super) fn acts_by_integral(parts: f64, (fine, coarse): (&Bank, &Bank), range
         let at_once = (parts * small - large) / (parts - 1.0) * large.signum();
         at_once < NOTHING * whole
     })
-}
-
-/// Whether no output keeps anything of the last input but what shows in the model of the present one: y^(k+1) = S_p u^(k+1) + c. So it is with springs,
-/// valves and laws of control that do not integrate, and with what has not responded at all yet.
-pub(super) fn has_no_memory(coarse: &Bank, ranges: &[f64]) -> bool {
-    let model = coarse.first_order();
-    let kept =
-        |i: usize| ranges.iter().enumerate().map(move |(j, range)| (model.left_over(i, j) * range).abs());
-    let caused = |i: usize| ranges.iter().enumerate().map(move |(j, range)| (model.gain(i, j) * range).abs());
-    !ranges.is_empty()
-        && (0..coarse.weights().len()).all(|i| kept(i).sum::<f64>() <= FORGOTTEN * caused(i).sum::<f64>())
 }

@@ -31,6 +31,7 @@ mod direct;
 mod excitation;
 mod frozen;
 mod ladder;
+mod memory;
 mod outside;
 mod phases;
 mod points;

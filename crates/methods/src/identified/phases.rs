@@ -3,10 +3,9 @@
 use costep_core::Signals;
 use costep_ident::Bank;
 
-use super::direct;
 use super::trial::Subject;
 use super::tuning::TrialTuning;
-use super::{Identified, SubsystemLearner};
+use super::{Identified, SubsystemLearner, direct, memory};
 use crate::shared::law::Form;
 
 /// The waiting for a trial is doubled with every further return to small steps, up to so many times: beyond, no run is that long.
@@ -164,7 +163,9 @@ impl Identified {
             }
             let is_whole = self.layout.input_range(i).all(|j| self.inputs.contains(j));
             let answers = self.law.follows_in_all_outputs(i) || self.ranges.decides(i);
-            self.law.look_at_end(i, is_whole && answers && direct::has_no_memory(coarse, ranges));
+            let forgets =
+                is_whole && answers && (memory::is_absent_from(coarse, ranges) || record.shows_no_memory());
+            self.law.look_at_end(i, forgets);
         }
     }
 

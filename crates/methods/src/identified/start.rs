@@ -3,6 +3,7 @@
 use costep_core::{Result, StateReader, StateWriter};
 use costep_ident::{Affine, Bank, Forgetting, Lags, Past, Reference};
 
+use super::memory::StaticFit;
 use super::tuning::{LessonTuning, Tuning};
 use crate::shared::law::Form;
 
@@ -25,6 +26,7 @@ pub(super) struct Record {
     ahead: Vec<f64>,
     y_range: Vec<(f64, f64)>,
     u_range: Vec<f64>,
+    static_fit: StaticFit,
 }
 
 impl Record {
@@ -44,6 +46,7 @@ impl Record {
             ahead: vec![0.0; outputs],
             y_range: vec![(0.0, 0.0); outputs],
             u_range: vec![0.0; inputs],
+            static_fit: StaticFit::new(inputs, tuning.start.record),
         }
     }
 
@@ -60,6 +63,11 @@ impl Record {
     /// Ranges of the inputs, as last looked at.
     pub(super) fn input_ranges(&self) -> &[f64] {
         &self.u_range
+    }
+
+    /// Whether the outputs follow from the present inputs alone.
+    pub(super) fn shows_no_memory(&mut self) -> bool {
+        self.static_fit.explains((&self.u, &self.y), &self.u_range)
     }
 
     pub(super) fn push(&mut self, u: &[f64], y: &[f64]) {

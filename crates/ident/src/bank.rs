@@ -169,6 +169,11 @@ impl Bank {
         self.fall_back.push(&self.room);
     }
 
+    /// The next step begins with other inputs than the last one ended with.
+    pub fn begin_at(&mut self, u: &[f64]) {
+        self.past.u.replace(u);
+    }
+
     /// Learns from a step: its input and the outputs at its end. The first point only sets the start.
     pub fn observe(&mut self, reference: &Reference, u: &[f64], y: &[f64]) {
         if self.past.y.is_empty() || !self.learns {

@@ -48,6 +48,13 @@ impl Lags {
         self.values[self.newest * self.width..(self.newest + 1) * self.width].copy_from_slice(row);
     }
 
+    /// Puts other values in the place of the newest row, if there is one.
+    pub fn replace(&mut self, row: &[f64]) {
+        if self.length > 0 {
+            self.values[self.newest * self.width..(self.newest + 1) * self.width].copy_from_slice(row);
+        }
+    }
+
     /// The row `lag` before the newest.
     ///
     /// # Panics

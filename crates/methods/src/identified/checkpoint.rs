@@ -22,6 +22,7 @@ impl Identified {
         self.coarse_guard.save(out);
         out.reals(&self.u_last);
         out.reals(&self.u);
+        self.begin.save(out);
         out.reals(self.law.halves());
         self.outside.save(out);
         self.excitation.save(out);
@@ -68,6 +69,7 @@ impl Identified {
         self.coarse_guard.load(from)?;
         from.reals(&mut self.u_last)?;
         from.reals(&mut self.u)?;
+        self.begin.load(from)?;
         from.reals(self.law.halves_mut())?;
         self.outside.load(from)?;
         self.excitation.load(from)?;

@@ -25,6 +25,7 @@
 //! step: about 4 q^2 operations per order, q = p outputs + (p + 1) inputs + 1, and one interface system for all.
 
 mod alarm;
+mod begin;
 mod checkpoint;
 mod columns;
 mod direct;
@@ -55,6 +56,7 @@ use costep_ident::{Affine, Bank, InitialModel, InputForm, Reference, StoredModel
 use crate::shared::interface::is_torn;
 use crate::shared::law::{Form, Guard, Law};
 use alarm::Alarm;
+use begin::Begin;
 use columns::column_names;
 use excitation::Excitation;
 use ladder::Ladder;
@@ -199,6 +201,8 @@ struct Identified {
     u_last: Vec<f64>,
     /// u^(k+1), the goal of this step.
     u: Vec<f64>,
+    /// Where ramps begin.
+    begin: Begin,
     outside: Outside,
     excitation: Excitation,
     whole_steps: WholeStepStart,
@@ -250,6 +254,7 @@ pub fn tuned(options: IdentifiedOptions, tuning: Tuning) -> Box<dyn CouplingMeth
         coarse_guard: Guard::default(),
         u_last: Vec::new(),
         u: Vec::new(),
+        begin: Begin::default(),
         outside: Outside::default(),
         excitation: Excitation::default(),
         whole_steps: WholeStepStart::default(),
@@ -305,6 +310,7 @@ impl CouplingMethod for Identified {
         (self.fine_guard, self.coarse_guard) = (guard(), guard());
         self.u_last = vec![0.0; layout.inputs()];
         self.u = vec![0.0; layout.inputs()];
+        self.begin = Begin::new(layout.inputs());
         self.outside = Outside::new(system);
         self.ladder = Ladder::new(!system.equal_steps, Trail::new(layout.inputs(), layout.outputs()));
         let varies = self.ladder.is_used;

@@ -37,6 +37,7 @@ impl Identified {
                 return self.form_inputs_of_any_length(step, signals);
             }
             self.outside.look((step.t, self.clock.h), &self.inputs, signals);
+            self.begin.observe(signals, self.outside.ends().0);
             self.choose_phase(step.k, signals);
             match self.course.phase {
                 LearningPhase::Quiet => self.u.copy_from_slice(&self.u_last),
@@ -104,8 +105,22 @@ impl Identified {
             if self.all_are_trusted(|part| &part.fine) { self.course.trusted + 1 } else { 0 };
     }
 
+    /// Where the ramps of the step begin.
+    fn begin_ramps(&mut self) {
+        self.begin.go_on(&self.u_last);
+        if self.ladder.is_used || self.course.is_frozen || !self.begin.look_for_surprises(&self.inputs) {
+            return;
+        }
+        for (i, part) in self.parts.iter_mut().enumerate() {
+            part.coarse.begin_at(&self.begin.inputs()[self.layout.input_range(i)]);
+        }
+    }
+
     /// u^(k+1) from all models, over the step that `outside` has looked at.
     pub(super) fn solve(&mut self, signals: &Signals<'_>) {
+        if self.settings.form == Form::Ramp && self.course.phase == LearningPhase::Large {
+            self.begin_ramps();
+        }
         for part in &mut self.parts {
             let SubsystemLearner { reference, fine, coarse, record, affine, .. } = part;
             match self.course.phase {
@@ -170,9 +185,11 @@ impl Identified {
         } else {
             self.clock.h - (step.t - self.clock.macro_start)
         };
+        let is_large = self.course.phase == LearningPhase::Large;
+        let begin = if is_large { self.begin.inputs() } else { &self.u_last };
         for j in self.inputs.iter() {
-            signals.inputs.coefficients_mut(0)[j] = self.u_last[j];
-            signals.inputs.coefficients_mut(1)[j] = (self.u[j] - self.u_last[j]) / left;
+            signals.inputs.coefficients_mut(0)[j] = begin[j];
+            signals.inputs.coefficients_mut(1)[j] = (self.u[j] - begin[j]) / left;
         }
     }
 }

@@ -47,7 +47,7 @@ pub struct RunFolder {
     /// The working folder of the process before any FMU was called.
     here: PathBuf,
     #[expect(dead_code, reason = "held, not read")]
-    lock: Arc<Option<HeldFile>>,
+    locks: Arc<Vec<HeldFile>>,
 }
 
 impl RunFolder {
@@ -69,10 +69,10 @@ impl RunFolder {
 
     /// Makes the folder if it is not there, and locks it.
     pub fn lock(folder: &Path) -> Result<Self> {
-        let lock = Arc::new(locked_file(folder)?.map(HeldFile::new));
+        let locks = Arc::new(locks(folder)?.into_iter().map(HeldFile::new).collect());
         let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.into());
         let here = std::env::current_dir().unwrap_or_default();
-        Ok(Self { path: folder.into(), absolute, here, lock })
+        Ok(Self { path: folder.into(), absolute, here, locks })
     }
 
     /// The folder.
@@ -91,8 +91,9 @@ impl RunFolder {
     }
 }
 
-/// The file that holds the lock; nothing where the file system has none.
-fn locked_file(folder: &Path) -> Result<Option<File>> {
+/// What holds the lock: the folder, where it can be opened, and a file in it, which somebody may remove. Nothing where the file
+/// system has no locks.
+fn locks(folder: &Path) -> Result<Vec<File>> {
     fs::create_dir_all(folder).map_err(|cause| unwritable(folder, &cause))?;
     refuse_odd_files(folder)?;
     let path = folder.join(LOCK);
@@ -103,15 +104,28 @@ fn locked_file(folder: &Path) -> Result<Option<File>> {
             .because(cause)
             .hint("name another folder with `--out DIR`, or record nothing: `--no-record`")
     })?;
-    match patiently(|| file.try_lock()) {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => return Err(busy(folder, &mut file)),
-        // Some network file systems have no locks. That is no reason not to run.
-        Err(TryLockError::Error(_)) => return Ok(None),
+    let mut locks = Vec::new();
+    if let Ok(whole) = File::open(folder)
+        && is_locked(&whole).ok_or_else(|| busy(folder, &mut file))?
+    {
+        locks.push(whole);
     }
-    // Only the message of another process needs the number.
-    let _ = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
-    Ok(Some(file))
+    if is_locked(&file).ok_or_else(|| busy(folder, &mut file))? {
+        // Only the message of another process needs the number.
+        let _ = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
+        locks.push(file);
+    }
+    Ok(locks)
+}
+
+/// Whether it is locked now; nothing if another process has locked it. Some network file systems have no locks: that is no reason
+/// not to run.
+fn is_locked(file: &File) -> Option<bool> {
+    match patiently(|| file.try_lock()) {
+        Ok(()) => Some(true),
+        Err(TryLockError::WouldBlock) => None,
+        Err(TryLockError::Error(_)) => Some(false),
+    }
 }
 
 /// A run writes into its folder alone: a link with the name of one of its files would have it overwrite what that leads to,
@@ -182,6 +196,14 @@ mod tests {
         });
         drop(RunFolder::lock(folder.path()).unwrap());
         soon.join().unwrap();
+        // Whoever removes the file does not remove the lock.
+        #[cfg(unix)]
+        {
+            let held = RunFolder::lock(folder.path()).unwrap();
+            fs::remove_file(folder.path().join(LOCK)).unwrap();
+            assert_eq!(RunFolder::lock(folder.path()).unwrap_err().code(), Code::Busy);
+            drop(held);
+        }
         // What a dead process left behind is not an obstacle.
         fs::write(folder.path().join(LOCK), "4194304\n").unwrap();
         assert!(RunFolder::lock(folder.path()).is_ok());

@@ -35,9 +35,12 @@ struct LogFile {
     since: Instant,
 }
 
-/// The file of an FMU; names of nested systems have slashes.
+/// The file of an FMU, its own one: names of nested systems have slashes, but no points.
 fn file_name(fmu: &str) -> String {
-    format!("{}.log", fmu.replace('/', "-"))
+    match format!("{}.log", fmu.replace('/', ".")) {
+        name if name == PRINTED => format!("{fmu}..log"),
+        name => name,
+    }
 }
 
 impl FmuLogs {
@@ -154,9 +157,9 @@ mod tests {
     #[test]
     fn lines_carry_time_and_name_and_a_file_has_an_end() {
         let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("drive-brake.log"), "of another run\n").unwrap();
+        fs::write(folder.path().join("drive.brake.log"), "of another run\n").unwrap();
         let mut logs = FmuLogs::begin(folder.path(), ["drive/brake"]);
-        let read = || fs::read_to_string(folder.path().join("drive-brake.log")).unwrap_or_default();
+        let read = || fs::read_to_string(folder.path().join("drive.brake.log")).unwrap_or_default();
         assert_eq!(read(), "");
         logs.add("drive/brake", None, "ok: hello", false);
         logs.add("drive/brake", Some(0.25), "warning [all]: hot", true);
@@ -168,6 +171,15 @@ mod tests {
         (0..20).for_each(|_| logs.add("drive/brake", Some(1.0), &long, false));
         logs.flush();
         assert!(read().len() < MOST + (2 << 20) && read().ends_with("the file is full\n"));
-        assert_eq!(logs.of("drive/brake").unwrap(), (folder.path().join("drive-brake.log"), 22));
+        assert_eq!(logs.of("drive/brake").unwrap(), (folder.path().join("drive.brake.log"), 22));
+    }
+
+    #[test]
+    fn every_fmu_has_a_file_of_its_own() {
+        let names = ["a/b", "a-b", "a/b/c", "a/b-c", "a-b/c", "a-b-c", "a_b", "printed"];
+        let mut files: Vec<_> = names.into_iter().map(file_name).chain([PRINTED.to_owned()]).collect();
+        files.sort();
+        files.dedup();
+        assert_eq!(files.len(), names.len() + 1, "{files:?}");
     }
 }

@@ -27,6 +27,32 @@ pub(crate) fn listen() {
     };
     // Without a handler the work is still done; it can only not be stopped softly.
     let _ = ctrlc::set_handler(handler);
+    #[cfg(target_os = "linux")]
+    heed_processor_time();
+}
+
+/// Raises the flag shortly before the processor time of the shell (`ulimit -t`) is used up: the system then ends the program
+/// by a signal.
+#[cfg(target_os = "linux")]
+fn heed_processor_time() {
+    use costep_supervise::ProcessorTime;
+    const LEAST: Duration = Duration::from_millis(250);
+    const MOST: Duration = Duration::from_secs(5);
+    let Some(ProcessorTime { limit, .. }) = ProcessorTime::of_this_process() else { return };
+    let reserve = (limit / 10).clamp(LEAST, MOST);
+    let cores = thread::available_parallelism().map_or(1, std::num::NonZero::get) as u32;
+    let watch = move || {
+        while let Some(ProcessorTime { left, .. }) = ProcessorTime::of_this_process() {
+            if left <= reserve {
+                STOP.raise_because("the processor time that the shell allows is nearly used up");
+                return;
+            }
+            // So much can be used at once, and never all of it between two looks.
+            thread::sleep(((left - reserve) / cores).clamp(LEAST / 25, MOST));
+        }
+    };
+    // Where there is no thread for it, the system ends the program.
+    let _ = thread::Builder::new().name("processor time".into()).spawn(watch);
 }
 
 /// For runs.

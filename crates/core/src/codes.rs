@@ -345,7 +345,7 @@ codes! {
         "The run stopped at the first value outside the bounds."
         "try a smaller step, or widen the bounds in [guard]"
     E0603 TimeLimit TimeLimit "the time limit was reached"
-        "The run was stopped after the wall time given by --time-limit. Everything recorded is kept."
+        "The run was stopped after the wall time given by --time-limit, or shortly before the processor time that the shell allows (`ulimit -t`). Everything recorded is kept."
         "increase `--time-limit`, or leave it out"
     E0604 Stopped Stopped "the run was stopped"
         "By Ctrl-C or a termination signal. The step was completed and everything recorded is kept."

@@ -1,7 +1,7 @@
 //! A flag by which another thread, or a signal handler, ends a run.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use costep_core::{Code, Error, Result};
 
@@ -18,7 +18,14 @@ use costep_core::{Code, Error, Result};
 /// # Ok::<(), costep::Errors>(())
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Cancel(Arc<AtomicBool>);
+pub struct Cancel(Arc<Inner>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    is_raised: AtomicBool,
+    /// Why, if it was not the user.
+    reason: OnceLock<String>,
+}
 
 impl Cancel {
     /// One that is not raised.
@@ -28,21 +35,41 @@ impl Cancel {
 
     /// Raises it. Whether it was raised before.
     pub fn raise(&self) -> bool {
-        self.0.swap(true, Ordering::SeqCst)
+        self.0.is_raised.swap(true, Ordering::SeqCst)
+    }
+
+    /// Raises it because a limit is near that the user has set elsewhere. A run then ends with the error `TimeLimit`.
+    pub fn raise_because(&self, reason: impl Into<String>) -> bool {
+        if !self.is_raised() {
+            let _ = self.0.reason.set(reason.into());
+        }
+        self.raise()
     }
 
     /// Whether it was raised.
     pub fn is_raised(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.0.is_raised.load(Ordering::Relaxed)
     }
 
     /// An error once it was raised.
     pub fn check(&self) -> Result<()> {
-        if self.is_raised() { Err(Error::new(Code::Stopped, "stopped by the user")) } else { Ok(()) }
+        let reason = || self.0.reason.get().map_or("stopped by the user", String::as_str);
+        if self.is_raised() { Err(Error::new(Code::Stopped, reason())) } else { Ok(()) }
+    }
+
+    /// What the end of a run is, that was stopped by it.
+    pub(crate) fn named(&self, stopped: Error) -> Error {
+        match self.0.reason.get() {
+            None => stopped,
+            Some(reason) => {
+                let error = Error::new(Code::TimeLimit, reason).at(stopped.details().place.clone());
+                error.hint("raise the limit of the shell (`ulimit -t`)")
+            }
+        }
     }
 
     /// The flag itself, for observers.
     pub(crate) fn flag(&self) -> &AtomicBool {
-        &self.0
+        &self.0.is_raised
     }
 }

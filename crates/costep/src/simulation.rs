@@ -107,7 +107,7 @@ impl Watchers {
         if let Some(limit) = &mut self.limit {
             limit.observe(engine)?;
         }
-        StopFlag(self.cancel.flag()).observe(engine)?;
+        StopFlag(self.cancel.flag()).observe(engine).map_err(|stopped| self.cancel.named(stopped))?;
         supervised::obey(engine)?;
         if let Some(met) = self.stop_when.iter().find(|condition| condition.holds(engine.outputs())) {
             return Err(stopped_by(met, engine));

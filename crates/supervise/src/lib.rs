@@ -33,6 +33,8 @@ mod isolated;
 #[cfg(target_os = "linux")]
 mod isolated_fmu;
 #[cfg(target_os = "linux")]
+mod limits;
+#[cfg(target_os = "linux")]
 mod memory;
 #[cfg(target_os = "linux")]
 mod output;
@@ -62,6 +64,8 @@ pub use isolated::{
 };
 #[cfg(target_os = "linux")]
 pub use isolated_fmu::{IsolatedFile, IsolatedUse, host_fmu, isolate_fmu, try_fmu};
+#[cfg(target_os = "linux")]
+pub use limits::{ProcessorTime, name_the_end_of_processor_time, stack_limit};
 #[cfg(target_os = "linux")]
 pub use report::{Culprit, Ending, Report};
 #[cfg(target_os = "linux")]

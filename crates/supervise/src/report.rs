@@ -157,6 +157,7 @@ pub(crate) fn last_message(culprits: &[Culprit]) -> Option<String> {
 /// An ending of a process, called `process`, as an error, and who is to blame.
 pub(crate) fn describe<'a>(ending: &'a Ending, process: &str) -> Option<(Error, &'a [Culprit])> {
     const KILL: i32 = 9;
+    const TIME_USED_UP: i32 = 24;
     const OUTSIDE_OF_CALLS: &str =
         "a timer, a handler of signals or a thread of an FMU may have stopped it, or a bug of costep";
     Some(match ending {
@@ -164,6 +165,15 @@ pub(crate) fn describe<'a>(ending: &'a Ending, process: &str) -> Option<(Error, 
         Ending::Died { signal: KILL, culprits: _ } => {
             let error = Error::new(Code::Killed, format!("{process} was killed by SIGKILL"));
             (error.because("by a user, or by the system because it was out of memory"), &[])
+        }
+        Ending::Died { signal: TIME_USED_UP, culprits } => {
+            let when = match culprits.as_slice() {
+                [] => "while no FMU was being called".to_owned(),
+                culprits => subject(culprits, "be called"),
+            };
+            let message = format!("{process} has used up its processor time (`ulimit -t`): {when}");
+            let error = Error::new(Code::TimeLimit, message);
+            (error.hint("raise the limit, or look what takes so long"), culprits)
         }
         Ending::Died { signal, culprits } => {
             (crash(process, culprits, &format!("died with {}", signal_name(*signal))), culprits)

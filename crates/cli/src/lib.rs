@@ -21,6 +21,8 @@ use std::process::ExitCode;
 use std::sync::OnceLock;
 
 use clap::Parser;
+#[cfg(target_os = "linux")]
+use costep_core::{Code, Error};
 
 use crate::args::{Cli, Verb};
 use crate::failure::Failure;
@@ -37,6 +39,8 @@ pub(crate) fn arguments() -> impl Iterator<Item = OsString> {
 pub fn main(command_line: impl IntoIterator<Item = OsString>) -> ExitCode {
     let words = ARGUMENTS.get_or_init(|| command_line.into_iter().collect());
     be_told_of_full_files();
+    #[cfg(target_os = "linux")]
+    costep_supervise::name_the_end_of_processor_time();
     if let Some(code) = supervision::host() {
         return code;
     }
@@ -54,6 +58,31 @@ pub fn main(command_line: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     // Nothing of an FMU is left now that could still fail.
     supervision::end(json).unwrap_or(code)
+}
+
+/// Does the work with a stack that suffices, whatever the shell allows (`ulimit -s`).
+pub fn with_room<R: Send>(work: impl FnOnce() -> R + Send) -> R {
+    #[cfg(target_os = "linux")]
+    {
+        const ROOM: usize = 8 << 20;
+        if costep_supervise::stack_limit().is_some_and(|limit| limit < ROOM as u64) {
+            return std::thread::scope(|scope| {
+                let thread = std::thread::Builder::new().name("main".into()).stack_size(ROOM);
+                match thread.spawn_scoped(scope, work).map(std::thread::ScopedJoinHandle::join) {
+                    Ok(Ok(result)) => result,
+                    Ok(Err(panic)) => std::panic::resume_unwind(panic),
+                    // As where no other thread can be started.
+                    Err(cause) => {
+                        let error =
+                            Error::new(Code::NoProcess, "a thread with a stack of 8 MiB cannot be started");
+                        style::print_error(&error.because(cause));
+                        std::process::exit(i32::from(Code::NoProcess.entry().exit.code()))
+                    }
+                }
+            });
+        }
+    }
+    work()
 }
 
 /// A file that grows beyond the limit of the shell (`ulimit -f`) is an error of its writing, not the end of the program.

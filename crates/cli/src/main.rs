@@ -5,5 +5,5 @@ mod out_of_memory;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    costep_cli::main(std::env::args_os())
+    costep_cli::with_room(|| costep_cli::main(std::env::args_os()))
 }

@@ -218,6 +218,41 @@ fn limits_of_the_shell_are_named() {
 }
 
 #[test]
+fn a_limit_of_processor_time_keeps_what_is_recorded() {
+    let rig = Rig::new(1, &["-DDEED=spin"]);
+    let run = |line: &str| {
+        let limited = format!("ulimit -t 2; exec {} {line}", env!("CARGO_BIN_EXE_costep"));
+        finished(rig.0.program("sh", ["-c", &limited]), line)
+    };
+    let done =
+        run("run chain --set n=100 --method monolithic --step 1ms --t-end 1000s --no-verify --out out");
+    done.exits(4).says("error[E0603]: the processor time that the shell allows is nearly used up");
+    assert!(rig.recording().rows() > 1);
+    // In a call nobody can stop softly.
+    for isolation in ["none", "process", "sandbox"] {
+        rig.describe(1, &format!("isolation = \"{isolation}\""));
+        let done = run("run rig --no-verify --out rig/out")
+            .exits(4)
+            .says("has used up its processor time (`ulimit -t`)");
+        let rows = Table::open(&rig.0.path("rig/out/results.arrows")).unwrap().rows();
+        assert!(done.stderr.contains("`bad` in fmi2DoStep") && rows == 4, "{}", done.story());
+    }
+}
+
+#[test]
+fn a_small_stack_of_the_shell_is_no_reason_to_end() {
+    let rig = Rig::new(1, &[]);
+    for isolation in ["none", "process", "sandbox"] {
+        rig.describe(1, &format!("isolation = \"{isolation}\""));
+        for limit in ["32", "unlimited"] {
+            let limited =
+                format!("ulimit -s {limit}; exec {} run rig --out out", env!("CARGO_BIN_EXE_costep"));
+            finished(rig.0.program("sh", ["-c", &limited]), limited).exits(0);
+        }
+    }
+}
+
+#[test]
 fn a_pipe_in_the_place_of_a_file_is_refused() {
     let sandbox = Sandbox::new();
     for name in ["p.toml", "r.arrows", "s.ssp", "f.fmu"] {

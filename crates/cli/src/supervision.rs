@@ -161,11 +161,11 @@ mod system {
             offer_workers();
             return None;
         };
-        Some(match host_fmu(files) {
-            Ok(()) => ExitCode::SUCCESS,
+        costep_fmi::leave(match host_fmu(files) {
+            Ok(()) => 0,
             Err(error) => {
                 print_error(&error);
-                ExitCode::from(error.code().entry().exit.code())
+                error.code().entry().exit.code()
             }
         })
     }
@@ -176,18 +176,19 @@ mod system {
     }
 
     /// Everything is done: now standard output gets what was held back. FMUs in processes of their own that failed at
-    /// their very end make another result of it: the exit code is given then.
+    /// their very end make another result of it. A process that has called them ends here.
     pub(crate) fn end(json: bool) -> Option<ExitCode> {
         let watched = watched()?;
         let failures = late_failures();
-        let code = (!failures.is_empty()).then(|| {
+        if !failures.is_empty() {
             HELD_BACK.lock().unwrap_or_else(PoisonError::into_inner).clear();
-            Failure::from(failures).report(json)
-        });
+            Failure::from(failures).report(json);
+        }
         let text = std::mem::take(&mut *HELD_BACK.lock().unwrap_or_else(PoisonError::into_inner));
         watched.say(Stream::Out, &text);
-        watched.finish(EXIT.load(Ordering::Relaxed));
-        code
+        let exit = EXIT.load(Ordering::Relaxed);
+        watched.finish(exit);
+        costep_fmi::leave(exit)
     }
 
     /// Takes text for standard output, if it has to wait.

@@ -130,6 +130,21 @@ fn what_an_fmu_does_when_it_is_unloaded_is_its_fault() {
     }
 }
 
+/// A library that stays to the end of the program, as that of Python does with what its packages have loaded.
+#[test]
+fn what_a_library_that_stays_would_do_at_the_end_of_the_program_is_not_done() {
+    let flags = [
+        "-Wl,-z,nodelete",
+        "-DDEED=print_a_bit",
+        "-DAT_EXIT_OF_PROGRAM=(fputs(\"I stay\\n\", stderr), abort())",
+    ];
+    let rig = Rig::new(1, &flags);
+    rig.run_both("", |done| {
+        let done = done.exits(0).says("printed by an FMU: last words");
+        assert!(rig.recording().complete() && !done.stderr.contains("I stay"), "{}", done.story());
+    });
+}
+
 /// What it says of itself in shared memory is not believed.
 #[test]
 fn an_end_that_is_forged_is_no_success() {

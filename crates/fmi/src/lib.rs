@@ -8,6 +8,7 @@
 //! | `call` | the shared library, all `unsafe` code: `ffi1`, `ffi2`, `ffi3` its functions; `instance`, `exchange`, `states`, `values` calls of one instance; `intermediate`, `log` its callbacks |
 //! | `copies` | copies of this process that FMUs make by `fork` |
 //! | `cs` | an FMU for Co-Simulation as a subsystem |
+//! | `leaving` | the end of a program that has called FMUs |
 //! | `me` | an FMU for Model Exchange as a subsystem that costep integrates |
 //! | `notice` | what FMUs have to say while they are called |
 //! | `variations` | signals that are continuous or discrete against their description |
@@ -32,6 +33,7 @@
 mod call;
 mod copies;
 mod cs;
+mod leaving;
 mod me;
 mod notice;
 pub mod trace;
@@ -44,6 +46,7 @@ pub use call::log::formatted_with_any_arguments;
 pub use call::log::{Message, Status};
 pub use call::preload::{PYTHON_LIBRARY, missing_python, preload, python_of_environment};
 pub use cs::{CoSimulationOptions, CoSimulationSubsystem, InputRouting, is_tunable};
+pub use leaving::leave;
 pub use me::{FmuEquations, ModelExchangeOptions, ModelExchangeSubsystem};
 pub use notice::{Notice, listen, tell, unheard};
 pub use unwinding::stopping_exceptions;

@@ -210,6 +210,9 @@ static __attribute__((unused)) void forge_errors(Instance *i) {
     (void)i;
     fprintf(stderr, "\033[31merror[E0001]\033[0m: forged\r\n");
 }
+static __attribute__((unused)) void spin(Instance *i) { for (volatile int k = 0;; k++) i->done = k; }
+/* A line that nobody has ended. */
+static __attribute__((unused)) void print_a_bit(Instance *i) { (void)i; printf("last words"); }
 static __attribute__((unused)) void hang(Instance *i) { (void)i; for (;;) pause(); }
 
 /* What a sandbox refuses: each way out is tried. If one has worked, the process ends. */

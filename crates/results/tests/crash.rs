@@ -121,6 +121,37 @@ fn kill_9_loses_at_most_4096_rows() {
     assert!(most > 4096, "too few rows to lose any: {most}");
 }
 
+/// How many rows the next one writes.
+const ROWS: &str = "COSTEP_TEST_ROWS";
+
+#[test]
+#[ignore = "child of the kill tests; ends by a signal"]
+fn child_dies_behind_a_row() {
+    let rows: u64 = std::env::var(ROWS).unwrap().parse().unwrap();
+    let mut recording = Recording::create(&child_path(), &columns(), &[]).unwrap();
+    (0..rows).for_each(|index| recording.row(&row(index)).unwrap());
+    // As sudden as `kill -9`, and just there.
+    std::process::abort();
+}
+
+/// Where most is lost: a batch gathers, and the one before has just been handed over.
+#[test]
+fn a_death_between_two_batches_loses_at_most_4096_rows() {
+    let mut most = 0;
+    for rows in [1, 2, 3, 4, 5].into_iter().flat_map(|k| [2048 * k - 1, 2048 * k + 1]) {
+        for _ in 0..4 {
+            let (_folder, path) = scratch();
+            let mut child = child(&[], "child_dies_behind_a_row", &path);
+            let status = child.env(ROWS, rows.to_string()).stdout(Stdio::null()).status().unwrap();
+            assert!(!status.success());
+            let lost = rows - Table::open(&path).unwrap().rows() as u64;
+            assert!(lost <= 4096, "{lost} of {rows} rows are lost");
+            most = most.max(lost);
+        }
+    }
+    assert!(most >= 2047, "only {most} rows are lost: what gathers has been written");
+}
+
 #[test]
 fn kill_9_at_any_moment_leaves_a_file_that_opens() {
     for kill in 0..20 {

@@ -356,7 +356,7 @@ fn a_resumed_recording_has_the_same_rows_in_other_batches() {
         let bits = |table: &Table| {
             table.values(&column.name).unwrap().iter().map(|y| y.to_bits()).collect::<Vec<_>>()
         };
-        assert_eq!(bits(&whole), bits(&parts), "{}", column.name);
+        assert!(bits(&whole) == bits(&parts), "{}", column.name);
     }
 }
 

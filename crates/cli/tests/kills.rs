@@ -95,7 +95,7 @@ fn is_left(mark: &Path) -> bool {
 }
 
 fn survives(victim: &Victim) {
-    let kills = std::env::var("COSTEP_KILLS").ok().and_then(|count| count.parse().ok()).unwrap_or(2_u64);
+    let kills = wanted_kills();
     let (whole, mut resumed) = (victim.bits("whole"), 0_u64);
     for kill in 0..kills {
         // Spread over a fifth of a second, in no order.
@@ -107,6 +107,111 @@ fn survives(victim: &Victim) {
     }
     assert!(4 * resumed >= 3 * kills - 3, "{resumed} of {kills}");
     println!("{kills} kills, {resumed} of them behind a checkpoint and resumed bit for bit");
+}
+
+fn wanted_kills() -> u64 {
+    std::env::var("COSTEP_KILLS").ok().and_then(|count| count.parse().ok()).unwrap_or(2)
+}
+
+/// What has been counted in files of this name below a folder.
+fn counted(folder: &Path) -> u64 {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let count = |path: std::path::PathBuf| match std::fs::read(&path) {
+        Ok(bytes) if path.ends_with("count") => bytes.try_into().map_or(0, u64::from_ne_bytes),
+        _ => counted(&path),
+    };
+    entries.map(|entry| count(entry.path())).max().unwrap_or(0)
+}
+
+/// Kills a run that counts its steps in files of this folder, some time behind the first; steps of which no row is left.
+fn rows_lost(command: std::process::Command, temporary: &Path, recording: &Path, time: Duration) -> u64 {
+    let _ = std::fs::remove_dir_all(temporary);
+    std::fs::create_dir(temporary).unwrap();
+    let _ = std::fs::remove_file(recording);
+    let mut running = Running::of(command);
+    let start = Instant::now();
+    // What tries an FMU does a few steps.
+    while counted(temporary) < 100 {
+        assert!(start.elapsed() < Duration::from_secs(60) && !running.has_ended(), "it does not run");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    std::thread::sleep(time);
+    running.kill();
+    // Processes of FMUs end with it, but not at once.
+    std::thread::sleep(Duration::from_millis(50));
+    let rows = Table::open(recording).map_or(0, |table| table.rows() as u64);
+    // The first row is that of the start.
+    (counted(temporary) + 1).saturating_sub(rows)
+}
+
+/// The promise of the README, with everything that a run consists of.
+fn loses_few_rows(
+    name: &str,
+    temporary: &Path,
+    recording: &Path,
+    command: impl Fn() -> std::process::Command,
+) {
+    let kills = wanted_kills();
+    let time = |kill: u64| Duration::from_micros(kill.wrapping_mul(7_919_773) % 400_000);
+    let lost =
+        (0..kills).map(|kill| rows_lost(command(), temporary, recording, time(kill))).max().unwrap_or(0);
+    println!("{name}: {kills} kills, at most {lost} rows lost");
+    assert!(lost <= 4096, "{lost} rows are lost");
+}
+
+#[test]
+fn kills_of_runs_of_fmus_lose_at_most_4096_rows() {
+    let sandbox = Sandbox::in_memory();
+    std::fs::create_dir(sandbox.path("rig")).unwrap();
+    std::fs::copy(fmus::build_hostile(1, &["-DCOUNTS"]).path, sandbox.path("rig/Hostile.fmu")).unwrap();
+    for isolation in ["none", "process", "sandbox"] {
+        let fmu = |name: &str| format!("[fmu.{name}]\nfile = \"Hostile.fmu\"\nisolation = \"{isolation}\"\n");
+        sandbox.write(
+            "rig/system.toml",
+            format!(
+                "[system]\nstop = \"100 s\"\n[step]\nsize = \"20 us\"\n[method]\nid = \"zoh\"\n{}{}\
+                 [[connect]]\nfrom = \"other.y[0]\"\nto = \"good.u[0]\"\n",
+                fmu("other"),
+                fmu("good")
+            ),
+        );
+        let temporary = sandbox.path("temporary");
+        loses_few_rows(isolation, &temporary, &sandbox.path("out/results.arrows"), || {
+            let mut command = sandbox.command(["run", "rig", "--out", "out", "--no-verify"]);
+            command.env("TMPDIR", &temporary).stdout(std::process::Stdio::null());
+            command
+        });
+    }
+}
+
+#[test]
+#[ignore = "child of the next one; is killed"]
+fn child_counts_its_steps() {
+    use std::os::unix::fs::FileExt;
+    let place = |name: &str| std::path::PathBuf::from(std::env::var_os(name).unwrap());
+    let counter = std::fs::File::create(place("TMPDIR").join("count")).unwrap();
+    let folder = costep::RunFolder::lock(&place("COSTEP_TEST_OUT")).unwrap();
+    let run = costep::Run::new().step(2e-6).stop(1e3).record(&folder);
+    let mut steps = 0_u64;
+    let count = &mut |_: &costep::Step<'_>| {
+        counter.write_at(&steps.to_ne_bytes(), 0).unwrap();
+        steps += 1;
+        Ok(costep::Flow::Continue)
+    };
+    drop(costep::System::open("dual-mass").unwrap().run_with(run, count));
+}
+
+#[test]
+fn kills_of_native_runs_lose_at_most_4096_rows() {
+    let sandbox = Sandbox::in_memory();
+    let temporary = sandbox.path("temporary");
+    loses_few_rows("native parts", &temporary, &sandbox.path("out/results.arrows"), || {
+        let words = ["child_counts_its_steps", "--exact", "--ignored"];
+        let mut command = sandbox.program(std::env::current_exe().unwrap(), words);
+        command.env("TMPDIR", &temporary).env("COSTEP_TEST_OUT", sandbox.path("out"));
+        command.stdout(std::process::Stdio::null());
+        command
+    });
 }
 
 /// A process and all that it and those have started.

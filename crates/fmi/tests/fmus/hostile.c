@@ -292,6 +292,13 @@ static __attribute__((unused)) void escape(Instance *i) {
     sum += worked(i, "terminal", ioctl(0, TIOCSTI, "x") == 0);
     struct timex nothing = {0};
     sum += worked(i, "clock", syscall(SYS_adjtimex, &nothing) >= 0);
+    struct rlimit now;
+    struct { int resource; rlim_t most; } limits[] = {{RLIMIT_DATA, 16ull << 30}, {RLIMIT_FSIZE, 4ull << 30},
+        {RLIMIT_NOFILE, 256}, {RLIMIT_CPU, 30 * 24 * 3600}, {RLIMIT_CORE, 0}};
+    for (int k = 0; k < 5; k++) {
+        rlim_t most = limits[k].most;
+        sum += worked(i, "limits", getrlimit(limits[k].resource, &now) || now.rlim_cur > most || now.rlim_max > most);
+    }
     if (sum) abort();
     char *words[] = {"/bin/true", NULL};
     execv(words[0], words);
@@ -386,6 +393,19 @@ EXPORT int fmi2GetString(void *c, const uint32_t *vr, size_t n, const char **v) 
     return OK;
 }
 #endif
+#ifdef COUNTS
+/* The number of steps so far, in a file that outlives this process. */
+static void count_step(Instance *i) {
+    static int file = -1;
+    static uint64_t steps;
+    char path[4096];
+    if (strncmp(i->name, "good", 4)) return;
+    snprintf(path, sizeof path, "%s/count", getenv("TMPDIR"));
+    if (file < 0 && (file = open(path, O_WRONLY | O_CREAT, 0600)) < 0) abort();
+    steps++;
+    if (pwrite(file, &steps, sizeof steps, 0) != sizeof steps) abort();
+}
+#endif
 EXPORT int fmi2DoStep(void *c, double start, double h, int no_return) {
     (void)no_return;
     Instance *i = c;
@@ -395,6 +415,9 @@ EXPORT int fmi2DoStep(void *c, double start, double h, int no_return) {
         DEED(i);
     }
     if (i->slow) usleep(200000);
+#ifdef COUNTS
+    count_step(i);
+#endif
     for (int k = 0; k < WIDTH; k++) i->y[k] += h * (i->u[k] - i->y[k] + (k == 0));
     return OK;
 }

@@ -439,6 +439,26 @@ fn a_sandbox_refuses_every_way_out() {
     assert!(deeds.contains("opened to write: (scratch)/scratch"), "{deeds}");
 }
 
+#[test]
+fn a_kernel_that_cannot_confine_is_named() {
+    let rig = Rig::new(1, &[]);
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/no_landlock.c");
+    let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
+    let mut compiled = std::process::Command::new(compiler);
+    compiled.args(["-O1", "-Wall", "-o"]).arg(rig.0.path("old")).arg(source);
+    assert!(compiled.status().expect("a C compiler").success());
+    let run = |isolation: &str, more: &str| {
+        rig.describe(1, &format!("isolation = \"{isolation}\""));
+        let line = format!("{} run rig --out out {more}", env!("CARGO_BIN_EXE_costep"));
+        finished(rig.0.program(rig.0.path("old"), line.split_whitespace()), line)
+    };
+    for (isolation, more) in [("sandbox", ""), ("none", "--sandbox")] {
+        let done = run(isolation, more).exits(2);
+        done.says("error[E0150]: this system has no Landlock for a sandbox").says("it came with Linux 5.13");
+    }
+    run("process", "").exits(0);
+}
+
 /// Finding 17: where FMUs are unpacked, as promise 5 of the README says, and that nothing stays there.
 #[test]
 fn fmus_are_unpacked_to_tmpdir_which_is_empty_afterwards() {

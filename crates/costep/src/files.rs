@@ -30,6 +30,7 @@ pub(crate) fn begin(
         fs::write(place.join(PROJECT_COPY), project.to_toml_in(place))
             .map_err(|cause| unwritable(&copy, &cause))?;
     }
+    folder.hold_copy()?;
     keep_previous(folder).map_err(|cause| unwritable(&folder.recording(), &cause))?;
     forget_beside(folder);
     let checkpoints = checkpoints(folder.absolute(), project, interval)?;

@@ -3,7 +3,7 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -46,8 +46,16 @@ pub struct RunFolder {
     absolute: PathBuf,
     /// The working folder of the process before any FMU was called.
     here: PathBuf,
+    locks: Arc<Mutex<Locks>>,
+}
+
+/// What holds the lock: a file, which somebody may remove, and the copy of the project once it is there. Nothing where the file
+/// system has no locks.
+#[derive(Debug, Default)]
+struct Locks {
     #[expect(dead_code, reason = "held, not read")]
-    locks: Arc<Vec<HeldFile>>,
+    file: Option<HeldFile>,
+    copy: Option<HeldFile>,
 }
 
 impl RunFolder {
@@ -69,10 +77,19 @@ impl RunFolder {
 
     /// Makes the folder if it is not there, and locks it.
     pub fn lock(folder: &Path) -> Result<Self> {
-        let locks = Arc::new(locks(folder)?.into_iter().map(HeldFile::new).collect());
+        let locks = Arc::new(Mutex::new(locks(folder)?));
         let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.into());
         let here = std::env::current_dir().unwrap_or_default();
         Ok(Self { path: folder.into(), absolute, here, locks })
+    }
+
+    /// Locks the copy of the project, which has just been written, if it was not there before.
+    pub(crate) fn hold_copy(&self) -> Result<()> {
+        let mut locks = self.locks.lock().unwrap_or_else(PoisonError::into_inner);
+        if locks.copy.is_none() {
+            locks.copy = locked_copy(self.reached())?;
+        }
+        Ok(())
     }
 
     /// The folder.
@@ -91,9 +108,7 @@ impl RunFolder {
     }
 }
 
-/// What holds the lock: the folder, where it can be opened, and a file in it, which somebody may remove. Nothing where the file
-/// system has no locks.
-fn locks(folder: &Path) -> Result<Vec<File>> {
+fn locks(folder: &Path) -> Result<Locks> {
     fs::create_dir_all(folder).map_err(|cause| unwritable(folder, &cause))?;
     refuse_odd_files(folder)?;
     let path = folder.join(LOCK);
@@ -104,18 +119,20 @@ fn locks(folder: &Path) -> Result<Vec<File>> {
             .because(cause)
             .hint("name another folder with `--out DIR`, or record nothing: `--no-record`")
     })?;
-    let mut locks = Vec::new();
-    if let Ok(whole) = File::open(folder)
-        && is_locked(&whole).ok_or_else(|| busy(folder, &mut file))?
-    {
-        locks.push(whole);
-    }
-    if is_locked(&file).ok_or_else(|| busy(folder, &mut file))? {
+    let is_locked = is_locked(&file).ok_or_else(|| busy(folder, Some(&mut file)))?;
+    let copy = locked_copy(folder)?;
+    if is_locked {
         // Only the message of another process needs the number.
         let _ = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
-        locks.push(file);
     }
-    Ok(locks)
+    Ok(Locks { file: is_locked.then(|| HeldFile::new(file)), copy })
+}
+
+/// The copy of the project, locked; nothing where there is none.
+fn locked_copy(folder: &Path) -> Result<Option<HeldFile>> {
+    let Ok(copy) = File::open(folder.join(PROJECT_COPY)) else { return Ok(None) };
+    let is_locked = is_locked(&copy).ok_or_else(|| busy(folder, None))?;
+    Ok(is_locked.then(|| HeldFile::new(copy)))
 }
 
 /// Whether it is locked now; nothing if another process has locked it. Some network file systems have no locks: that is no reason
@@ -130,7 +147,7 @@ fn is_locked(file: &File) -> Option<bool> {
 
 /// A run writes into its folder alone: a link with the name of one of its files would have it overwrite what that leads to,
 /// in a folder that somebody else has filled, and a pipe would have it wait for ever.
-fn refuse_odd_files(folder: &Path) -> Result<()> {
+pub(crate) fn refuse_odd_files(folder: &Path) -> Result<()> {
     let names = [LOCK, RECORDING, PREVIOUS_RECORDING, SAMPLES, PROJECT_COPY, OUTCOME, FMU_FOLDER];
     let names = names.into_iter().chain(CHECKPOINTS);
     let is_odd = |path: &PathBuf| {
@@ -156,10 +173,10 @@ fn patiently(mut lock: impl FnMut() -> Result<(), TryLockError>) -> Result<(), T
     }
 }
 
-fn busy(folder: &Path, file: &mut File) -> Error {
+fn busy(folder: &Path, file: Option<&mut File>) -> Error {
     const LONGEST: u64 = 20;
     let mut text = String::new();
-    let _ = file.take(LONGEST).read_to_string(&mut text);
+    let _ = file.map(|file| file.take(LONGEST).read_to_string(&mut text));
     let error = Error::new(Code::Busy, "another run is writing into this folder").in_file(folder);
     let error = match text.trim().parse::<u32>() {
         Ok(id) => error.because(format!("process {id} has locked it")),
@@ -196,14 +213,13 @@ mod tests {
         });
         drop(RunFolder::lock(folder.path()).unwrap());
         soon.join().unwrap();
-        // Whoever removes the file does not remove the lock.
-        #[cfg(unix)]
-        {
-            let held = RunFolder::lock(folder.path()).unwrap();
-            fs::remove_file(folder.path().join(LOCK)).unwrap();
-            assert_eq!(RunFolder::lock(folder.path()).unwrap_err().code(), Code::Busy);
-            drop(held);
-        }
+        // Whoever removes the file does not remove the lock of a run that has begun.
+        let held = RunFolder::lock(folder.path()).unwrap();
+        fs::write(held.project_copy(), "").unwrap();
+        held.hold_copy().unwrap();
+        fs::remove_file(folder.path().join(LOCK)).unwrap();
+        assert_eq!(RunFolder::lock(folder.path()).unwrap_err().code(), Code::Busy);
+        drop(held);
         // What a dead process left behind is not an obstacle.
         fs::write(folder.path().join(LOCK), "4194304\n").unwrap();
         assert!(RunFolder::lock(folder.path()).is_ok());

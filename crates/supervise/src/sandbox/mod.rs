@@ -22,6 +22,8 @@ use std::path::Path;
 use costep_core::{Code, Error, Result};
 use rustix::process::{Resource, Rlimit, setrlimit};
 
+use crate::limits::limit;
+
 pub(crate) use deeds::tell;
 
 /// The category of messages of a sandbox.
@@ -40,7 +42,7 @@ const LIMITS: [(Resource, u64); 5] = [
 pub(crate) fn confine(unpacked: &Path, scratch: &Path) -> Result<()> {
     for (resource, most) in LIMITS {
         // A lower limit than this stays.
-        let present = rustix::process::getrlimit(resource);
+        let present = limit(resource).ok_or_else(|| missing("limits", "/proc/self/limits cannot be read"))?;
         let lower = |limit: Option<u64>| Some(limit.map_or(most, |limit| limit.min(most)));
         let limit = Rlimit { current: lower(present.current), maximum: lower(present.maximum) };
         setrlimit(resource, limit).map_err(|cause| missing("limits", cause))?;

@@ -158,7 +158,18 @@ fn write_synced(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
         }
     }
     file.write_all(bytes)?;
-    file.sync_all()
+    match file.sync_all() {
+        // Some file systems have no way to ask for it.
+        Err(cause)
+            if !matches!(
+                cause.kind(),
+                std::io::ErrorKind::InvalidInput | std::io::ErrorKind::Unsupported
+            ) =>
+        {
+            Err(cause)
+        }
+        _ => Ok(()),
+    }
 }
 
 fn encode(identity: &str, state: &[u8], notes: &[u8]) -> Vec<u8> {

@@ -52,7 +52,14 @@ impl BatchFile {
 
     /// The file as it was left, opened anew.
     fn reopen(&self) -> Result<File> {
-        let file = OpenOptions::new().append(true).open(&self.path).map_err(|cause| match cause.kind() {
+        let mut options = OpenOptions::new();
+        #[cfg(target_os = "linux")]
+        {
+            // A pipe that foreign code has put there would be waited for.
+            use std::os::unix::fs::OpenOptionsExt;
+            options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32);
+        }
+        let file = options.append(true).open(&self.path).map_err(|cause| match cause.kind() {
             io::ErrorKind::NotFound => failed(&self.path, "the file was removed while it was written"),
             _ => failed(&self.path, cause),
         })?;
@@ -130,8 +137,8 @@ pub(crate) fn failed(path: &Path, cause: impl std::fmt::Display) -> Error {
         .because(cause)
 }
 
-/// Pipes and devices have no disk to sync to.
-fn cannot_sync(cause: &io::Error) -> bool {
+/// Pipes and devices have no disk to sync to, and some file systems no way to ask for it.
+pub(crate) fn cannot_sync(cause: &io::Error) -> bool {
     matches!(cause.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported)
 }
 

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, TempPath};
 
+use crate::file::cannot_sync;
+
 /// A temporary file on its way to replace a target. It is removed if it is dropped before.
 pub(crate) struct Replacement {
     temporary: TempPath,
@@ -37,7 +39,10 @@ impl Replacement {
 
     /// Puts the file in the place of the target, after its content has reached the disk.
     pub(crate) fn commit(self, file: &File) -> io::Result<()> {
-        file.sync_all()?;
+        match file.sync_all() {
+            Err(cause) if !cannot_sync(&cause) => return Err(cause),
+            _ => {}
+        }
         self.temporary.persist(&self.target).map_err(|refused| refused.error)?;
         sync_folder(&self.target);
         Ok(())

@@ -3,7 +3,7 @@
 //! Files are opened for a moment only: code of an FMU may close, write and map files by number.
 
 use std::collections::BTreeMap;
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,6 +18,13 @@ const MOST: usize = 16 << 20;
 /// Bytes that wait at most, and how long: what a crash would take along.
 const WAITING: usize = 64 << 10;
 const PATIENCE: Duration = Duration::from_millis(200);
+
+/// Opens a log file at its end. A pipe or link in its place, which an FMU may have put there, is not opened: it would be waited
+/// for.
+fn to_append(path: &Path) -> Option<File> {
+    let is_odd = path.symlink_metadata().is_ok_and(|metadata| !metadata.is_file());
+    (!is_odd).then(|| OpenOptions::new().create(true).append(true).open(path).ok()).flatten()
+}
 
 /// The log files of a run.
 pub(crate) struct FmuLogs {
@@ -100,7 +107,7 @@ impl LogFile {
         if self.waiting.is_empty() {
             return;
         }
-        if let Ok(mut file) = OpenOptions::new().create(true).append(true).open(path) {
+        if let Some(mut file) = to_append(path) {
             let _ = file.write_all(self.waiting.as_bytes());
         }
         self.written += self.waiting.len();
@@ -135,7 +142,7 @@ impl Printed {
             output.remark(&format!("printed by an FMU: {line}"));
         }
         if let Some(file) = &self.file
-            && let Ok(mut file) = OpenOptions::new().create(true).append(true).open(file)
+            && let Some(mut file) = to_append(file)
         {
             let _ = writeln!(file, "{line}");
         }

@@ -114,6 +114,8 @@ pub fn read_outcome(folder: &Path) -> Option<Value> {
 
 /// Leaves what is known of a run in its folder, for [`RecordedRun::read`].
 pub fn write_outcome(folder: &Path, outcome: &Value) -> Result<()> {
+    // An FMU may have put something else there.
+    crate::folder::refuse_odd_files(folder)?;
     write_file(&folder.join(OUTCOME), format!("{outcome:#}\n").as_bytes())
 }
 

@@ -354,7 +354,7 @@ codes! {
         "An iterative method needed more repetitions of a step than allowed."
         "try a smaller step or another method"
     E0606 Killed Stopped "the run was killed"
-        "A user killed the process, or the system did because it was out of memory. No FMU caused this. Everything recorded is kept."
+        "A user killed the process, or the system did because it was out of memory; an FMU is not blamed, though one that was in a call may have done it itself. Everything recorded is kept."
         "close other programs or lower what the run needs, and start it again"
     E0610 NoProcess Model "a process or thread cannot be started"
         "FMUs run in a second process. The system refuses to start it: too many files are open, or too many processes run."

@@ -162,9 +162,15 @@ pub(crate) fn describe<'a>(ending: &'a Ending, process: &str) -> Option<(Error, 
         "a timer, a handler of signals or a thread of an FMU may have stopped it, or a bug of costep";
     Some(match ending {
         Ending::Finished(_) => return None,
-        Ending::Died { signal: KILL, culprits: _ } => {
+        Ending::Died { signal: KILL, culprits } => {
             let error = Error::new(Code::Killed, format!("{process} was killed by SIGKILL"));
-            (error.because("by a user, or by the system because it was out of memory"), &[])
+            let others = "by a user, or by the system because it was out of memory";
+            let cause = match culprits.as_slice() {
+                [] => others.to_owned(),
+                // Nobody says who sent it.
+                _ => format!("{others}, or by itself: {}", subject(culprits, "be called")),
+            };
+            (error.because(cause), &[])
         }
         Ending::Died { signal: TIME_USED_UP, culprits } => {
             let when = match culprits.as_slice() {

@@ -97,6 +97,15 @@ fn faults_that_come_later_or_in_disguise_are_seen() {
     ends_the_run(&["-DDEED=ring_alarm"], "died with signal 14");
 }
 
+/// Nobody says who sent such a signal.
+#[test]
+fn a_process_that_kills_itself_is_not_blamed_but_named() {
+    run_all(&["-DDEED=kill_itself"], |_, rig, done| {
+        let done = done.exits(130).says("was killed by SIGKILL").says("or by itself: `bad` in fmi2DoStep");
+        assert_eq!(rig.recording().rows(), 4, "{}", done.story());
+    });
+}
+
 /// An FMU apart from the run limits itself alone. What becomes of a run without memory is by chance, but known.
 #[test]
 fn limits_that_an_fmu_sets_are_errors_of_files_or_its_own() {
@@ -221,6 +230,25 @@ fn a_recording_that_is_changed_at_the_end_of_the_program_is_no_success() {
             let done = rig.run("--json").exits(1);
             assert_eq!(done.json()["errors"][0]["code"], code, "{}", done.story());
         }
+    }
+}
+
+/// Whoever opens a pipe waits for somebody at its other end.
+#[test]
+fn pipes_that_an_fmu_puts_in_the_place_of_files_are_not_waited_for() {
+    for (deed, code) in [("pipe_recording", 2), ("pipe_others", 1)] {
+        run_all(&[&format!("-DDEED={deed}")], |mode, rig, done| {
+            let done = done.exits(if mode == "sandbox" { 2 } else { code });
+            match (mode, deed) {
+                // It ends itself where it may not.
+                ("sandbox", _) => drop(done.says("error[E0405]: `bad` died with SIGABRT in fmi2DoStep")),
+                (_, "pipe_recording") => drop(done.says("error[E0503]: cannot write the recording")),
+                _ => {
+                    done.says("a file of the run is a link or a pipe").says("printed by an FMU: printed");
+                    assert!(rig.recording().complete());
+                }
+            }
+        });
     }
 }
 

@@ -73,6 +73,20 @@ static __attribute__((unused)) void spoil_recording(Instance *i) {
     if (file < 0 || pwrite(file, "stray", 5, 100) != 5) abort();
     close(file);
 }
+/* Pipes in the places of files of the run. */
+static __attribute__((unused)) void put_pipe(const char *path) { unlink(path); if (mkfifo(path, 0600)) abort(); }
+static __attribute__((unused)) void pipe_recording(Instance *i) { (void)i; put_pipe("out/results.arrows"); }
+static __attribute__((unused)) void pipe_others(Instance *i) {
+    const char *names[] = {"outcome.json", "run.toml", "bad.log", "printed.log", "checkpoint", "checkpoint.previous", "checkpoint.new"};
+    char path[100];
+    for (int k = 0; k < 7; k++) {
+        snprintf(path, sizeof path, "out/%s", names[k]);
+        put_pipe(path);
+    }
+    puts("printed");
+    fflush(stdout);
+    say(i, "said");
+}
 /* Cuts or removes it, when the run has read it again. */
 static __attribute__((unused)) void cut_recording(void) { if (truncate("out/results.arrows", 600)) abort(); }
 static __attribute__((unused)) void remove_recording(void) { if (unlink("out/results.arrows")) abort(); }
@@ -210,6 +224,7 @@ static __attribute__((unused)) void forge_errors(Instance *i) {
     (void)i;
     fprintf(stderr, "\033[31merror[E0001]\033[0m: forged\r\n");
 }
+static __attribute__((unused)) void kill_itself(Instance *i) { (void)i; kill(getpid(), SIGKILL); }
 static __attribute__((unused)) void spin(Instance *i) { for (volatile int k = 0;; k++) i->done = k; }
 /* A line that nobody has ended. */
 static __attribute__((unused)) void print_a_bit(Instance *i) { (void)i; printf("last words"); }

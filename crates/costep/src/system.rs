@@ -75,7 +75,11 @@ impl Opening {
 
     /// Reads and checks it. All mistakes are reported at once.
     pub fn open(self) -> Result<System, Errors> {
-        let source = self.registry.source(&self.what.to_string_lossy())?;
+        let source = match self.what.to_str() {
+            Some(text) => self.registry.source(text)?,
+            // No model has such a name.
+            None => Source::File(self.what),
+        };
         let project = self.registry.load(&source, &self.overrides)?;
         Ok(System::new(project, self.registry))
     }

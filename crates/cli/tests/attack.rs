@@ -490,6 +490,24 @@ fn fmus_are_unpacked_to_tmpdir_which_is_empty_afterwards() {
     assert_eq!(found, known, "nothing was written elsewhere");
 }
 
+#[test]
+fn folders_of_runs_need_no_text_for_a_name() {
+    let sandbox = Sandbox::new();
+    let folder = OsStr::from_bytes(b"a\xff");
+    let run = |words: &[&str]| {
+        let words = words.iter().map(OsStr::new);
+        let words = words.map(|word| if word == "DIR" { folder } else { word });
+        finished(sandbox.command(words), "a command on a folder whose name is not UTF-8")
+    };
+    run(&["run", "dual-mass", "--step", "100us", "--time-limit", "0s", "--checkpoint", "0s", "--out", "DIR"])
+        .exits(4);
+    for words in [&["resume", "DIR"][..], &["inspect", "DIR"], &["plot", "DIR"], &["export", "DIR", "--list"]]
+    {
+        run(words).exits(0);
+    }
+    run(&["report", "DIR", "--out", "page.html"]).exits(0);
+}
+
 /// Of the second attack: a folder that somebody else has filled has a run overwrite files of the user.
 #[test]
 fn links_in_the_folder_of_a_run_are_not_followed() {

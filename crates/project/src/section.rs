@@ -300,6 +300,13 @@ fn time(node: &Node, what: &dyn Display, problems: &mut Problems<'_>) -> Option<
                 })
                 .ok()
         }
+        Value::Real(value) if !value.is_finite() => {
+            problems.report(node.origin, || {
+                Error::new(Code::BadValue, format!("{what} is {value}"))
+                    .hint("only finite numbers can be used: write a number and a unit, as in \"10 s\"")
+            });
+            None
+        }
         Value::Integer(_) | Value::Real(_) => number(node, what, problems),
         other => {
             problems.report(node.origin, || {

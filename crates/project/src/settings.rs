@@ -52,12 +52,16 @@ pub(crate) fn read_experiment(
         return None;
     }
     let (start, stop) = (start?, stop?);
-    if stop < start {
+    if stop <= start {
         let key = if system.get("stop").is_some() { "stop" } else { "start" };
         problems.report(system.origin_of(key), || {
-            let (stop, start) = (format_time(stop), format_time(start));
-            Error::new(Code::BadValue, format!("the run stops at {stop}, before it starts at {start}"))
-                .hint("choose a later stop or an earlier start")
+            let (until, from) = (format_time(stop), format_time(start));
+            let why = match stop < start {
+                true => format!("before it starts at {from}"),
+                false => "where it starts: there is nothing to simulate".into(),
+            };
+            Error::new(Code::BadValue, format!("the run stops at {until}, {why}"))
+                .hint(format!("give a stop after {from}: `--t-end 10s`, or `stop = \"10 s\"` in [system]"))
         });
     }
     let control = step_control::read(&step, (start, stop), size, problems);

@@ -152,6 +152,7 @@ const UNSEEN: &[(&str, &[&str])] = &[
         "two values are compared with each other",
         &[
             "\"-50 ms\"",
+            "\"0 s\"",
             "start = 1\nstop =",
             "size = 1e-19",
             "[1, -1]",

@@ -44,6 +44,7 @@ pub(crate) const CASES: &[Case] = &[
     ("\"50 ms\"", "\"50\"", Code::BadQuantity, 3, "write \"50 s\" or \"50 ms\""),
     ("\"50 ms\"", "\"-50 ms\"", Code::BadValue, 3, "before it starts"),
     ("stop =", "start = 1\nstop =", Code::BadValue, 4, "before it starts at 1 s"),
+    ("\"50 ms\"", "\"0 s\"", Code::BadValue, 3, "where it starts"),
     ("\"50 ms\"", "true", Code::BadValue, 3, "is true or false, not a time"),
     ("\"euler:10us\"", "\"eluer\"", Code::BadValue, 4, "did you mean `euler`?"),
     ("size = \"1 ms\"", "size = 0", Code::BadValue, 7, "a step of 0 s"),

@@ -413,3 +413,44 @@ fn maps_of_a_project_take_numbers_and_names() {
     );
     sandbox.run("check rig").exits(1).says("E0217").says("`gain`");
 }
+
+#[test]
+fn units_of_parameter_values_are_converted_or_explained() {
+    let sandbox = Sandbox::new();
+    sandbox.run("export-fmu dual-mass --part s1 --out us --quiet").exits(0);
+    let (ssd, ssv, ssc) = (
+        "http://ssp-standard.org/SSP1/SystemStructureDescription",
+        "http://ssp-standard.org/SSP1/SystemStructureParameterValues",
+        "http://ssp-standard.org/SSP1/SystemStructureCommon",
+    );
+    sandbox.write(
+        "us/SystemStructure.ssd",
+        format!(
+            "<ssd:SystemStructureDescription name=\"us\" version=\"1.0\" xmlns:ssd=\"{ssd}\" xmlns:ssc=\"{ssc}\"><ssd:System name=\"us\"><ssd:Elements>\
+             <ssd:Component name=\"s1\" source=\"s1.fmu\"><ssd:Connectors><ssd:Connector name=\"x\" kind=\"output\"><ssc:Real/></ssd:Connector></ssd:Connectors>\
+             <ssd:ParameterBindings><ssd:ParameterBinding source=\"p.ssv\"/></ssd:ParameterBindings></ssd:Component>\
+             </ssd:Elements></ssd:System></ssd:SystemStructureDescription>"
+        ),
+    );
+    let check = |real: &str, units: &str| {
+        let text = format!(
+            "<ssv:ParameterSet version=\"1.0\" name=\"p\" xmlns:ssv=\"{ssv}\" xmlns:ssc=\"{ssc}\">\n<ssv:Parameters>\n<ssv:Parameter name=\"m1\">\n\
+             <ssv:Real {real}/></ssv:Parameter></ssv:Parameters>{units}</ssv:ParameterSet>"
+        );
+        sandbox.write("us/p.ssv", text);
+        sandbox.run("check us")
+    };
+    let tonnes =
+        "<ssv:Units><ssc:Unit name=\"t\"><ssc:BaseUnit kg=\"1\" factor=\"1000\"/></ssc:Unit></ssv:Units>";
+    check("value=\"0.5\" unit=\"t\"", tonnes).exits(0);
+    assert!(sandbox.run("inspect us").exits(0).stdout.contains("m1 = 500"));
+    // The name alone is enough where it is that of the FMU.
+    check("value=\"5\" unit=\"kg\"", "").exits(0).says("the unit `kg` is not defined");
+    let done = check("value=\"0.5\" unit=\"t\"", "").exits(1).says("us/p.ssv:3");
+    done.says("the unit `t` has no definition in <Units>").says("cannot be converted to `kg`");
+    let metres = "<ssv:Units><ssc:Unit name=\"m\"><ssc:BaseUnit m=\"1\"/></ssc:Unit></ssv:Units>";
+    check("value=\"5\" unit=\"m\"", metres).exits(1).says("error[E0211]").says("a unit of the same quantity");
+    let done = check("value=\"5 kg\"", "").exits(1).says("`5 kg` cannot be the value of `m1`, a <Real>");
+    done.says("us/p.ssv:4").says("`value=\"5\" unit=\"kg\"`, and defined in <Units>");
+    check("value=\"5,5\"", "").exits(1).says("write a decimal point, `value=\"5.5\"`");
+}

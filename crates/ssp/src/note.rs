@@ -61,6 +61,13 @@ impl Note {
             line: self.line.map(|line| line as usize),
             text: None,
         });
+        // What project files say of units is no help here.
+        let error = match self.shown_code() {
+            Code::UnitMismatch => {
+                error.hint("give the value in a unit of the same quantity, or correct the unit")
+            }
+            _ => error,
+        };
         if self.element.is_empty() { error } else { error.because(format!("in `{}`", self.element)) }
     }
 }

@@ -2,7 +2,7 @@
 //! transformation.
 
 use costep_core::{Error, Result};
-use costep_fmu_file::{Conversion, Unit};
+use costep_fmu_file::{Conversion, Unit, short};
 
 use crate::model::{Passage, Transformation, Value};
 
@@ -85,9 +85,8 @@ pub(super) fn transform(
         (Value::Text(names), Transformation::Integer(entries)) => {
             let number = |name: &String| {
                 let item = items.iter().find(|(item, _)| item == name);
-                item.map(|(_, value)| *value).ok_or_else(|| {
-                    format!("the number of the item `{}` is not known", costep_fmu_file::short(name))
-                })
+                item.map(|(_, value)| *value)
+                    .ok_or_else(|| format!("the number of the item `{}` is not known", short(name)))
             };
             let numbers = names.iter().map(number).collect::<Result<_, _>>()?;
             Ok(Value::Integer(mapped(numbers, entries)))
@@ -104,6 +103,18 @@ pub(super) fn pass(
     target: &Carried,
     items: &[(String, i64)],
 ) -> Result<(Value, Carried), PassError> {
+    if let (Value::Real(_), false, Some(given), Some(wanted)) =
+        (&value, passage.suppress_conversion, carried, target)
+        && given.base.is_none()
+        && given.name != wanted.name
+    {
+        return Err(PassError::Type(format!(
+            "the unit `{}` has no definition in <Units> of the parameter set, without which it cannot be converted to \
+             `{}`: define it, or give the value in `{1}`",
+            short(&given.name),
+            short(&wanted.name)
+        )));
+    }
     let (conversion, carried) = conversion(passage, carried, target).map_err(PassError::Units)?;
     let value = convert(value, &conversion);
     match &passage.transformation {

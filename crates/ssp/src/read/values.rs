@@ -108,10 +108,12 @@ impl Reader<'_> {
             let Some(value) = read(item) else {
                 let message = format!(
                     "`{}` cannot be the value of `{}`, a <{}>",
-                    short(item),
+                    short(&text),
                     short(name),
                     node.name()
                 );
+                let why = number_with_more(&text, node.name().starts_with(['R', 'F']));
+                let message = why.map_or_else(|| message.clone(), |why| format!("{message}: {why}"));
                 self.error(node.line(), message);
                 return None;
             };
@@ -135,5 +137,41 @@ impl Reader<'_> {
             (None, false) => Some(several),
             (_, true) => self.required(node, "value").map(|value| vec![value]),
         }
+    }
+}
+
+/// What is to be written for a number with a unit or a decimal comma.
+fn number_with_more(text: &str, may_have_unit: bool) -> Option<String> {
+    let text = text.trim();
+    let with_point = text.replacen(',', ".", 1);
+    if literal::number(&with_point).is_some() {
+        return Some(format!("write a decimal point, `value=\"{with_point}\"`"));
+    }
+    let is_of_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+');
+    let end = text.rfind(|c: char| c.is_ascii_digit() || c == '.')? + 1;
+    let (number, unit) = (text[..end].trim(), text[end..].trim());
+    let is_quantity =
+        number.starts_with(is_of_number) && literal::number(number).is_some() && !unit.is_empty();
+    is_quantity.then(|| match may_have_unit {
+        true => format!(
+            "a unit is an attribute of its own, `value=\"{number}\" unit=\"{}\"`, and defined in <Units>",
+            short(unit)
+        ),
+        false => "whole numbers have no unit".to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_with_more_are_explained() {
+        let why = |text| number_with_more(text, true).unwrap_or_default();
+        assert!(why("10 ms").contains("`value=\"10\" unit=\"ms\"`"), "{}", why("10 ms"));
+        assert!(why("-2.5e3kg").contains("`value=\"-2.5e3\" unit=\"kg\"`"));
+        assert!(why("0,5").contains("`value=\"0.5\"`"));
+        assert_eq!(why("five") + &why("5 m2") + &why("1 2 x"), "");
+        assert_eq!(number_with_more("5 kg", false).unwrap(), "whole numbers have no unit");
     }
 }

@@ -19,6 +19,8 @@ pub struct NewFmu<'a> {
     pub name: &'a str,
     /// Its file as it is to be written.
     pub file: &'a str,
+    /// The file that it was copied from, as it is to be written.
+    pub copied_from: Option<&'a str>,
     /// The file, opened.
     pub fmu: &'a Fmu,
     /// Variables of it that are connected as one.
@@ -53,7 +55,7 @@ pub(crate) fn project_of_one(path: &Path) -> Result<String> {
             .in_file(path)
             .hint("rename it")
     })?;
-    let fmu = NewFmu { name: &name, file, fmu: &fmu, terminals: &[] };
+    let fmu = NewFmu { name: &name, file, copied_from: None, fmu: &fmu, terminals: &[] };
     Ok(project_text(&name, "zoh", &[fmu]))
 }
 
@@ -137,6 +139,9 @@ fn write_fmu(fmu: &NewFmu<'_>, out: &mut String) {
     let version = description.fmi_version;
     let _ = writeln!(out, "\n[fmu.{}]  # {version}, {}", key(fmu.name), comment(&description.model_name));
     let _ = writeln!(out, "file = {}", quoted(fmu.file));
+    if let Some(original) = fmu.copied_from {
+        let _ = writeln!(out, "copied_from = {}", quoted(original));
+    }
     if description.co_simulation.is_none() && description.model_exchange.is_some() {
         let solver = ModelExchangeOptions::default().solver.label();
         let _ = writeln!(out, "interface = \"me\"  # it is for Model Exchange only: costep integrates it");

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::process::ExitCode;
 
 use costep_core::{Code, Error};
@@ -34,10 +34,17 @@ pub(crate) fn run(args: &NewArgs, output: Output) -> Result<ExitCode, Failure> {
     let names = names(&args.fmus);
     fs::create_dir_all(&args.dir).map_err(|cause| unwritable(&args.dir, cause))?;
     let files = place_all(args)?;
+    let originals: Vec<_> = args.fmus.iter().map(|path| original(args, path)).collect();
     let described: Vec<NewFmu<'_>> = fmus
         .iter()
-        .zip(names.iter().zip(&files).zip(&terminals))
-        .map(|(fmu, ((name, file), terminals))| NewFmu { name, file, fmu, terminals })
+        .zip(names.iter().zip(&files).zip(terminals.iter().zip(&originals)))
+        .map(|(fmu, ((name, file), (terminals, original)))| NewFmu {
+            name,
+            file,
+            copied_from: original.as_deref(),
+            fmu,
+            terminals,
+        })
         .collect();
     let project = args.dir.file_name().map_or_else(|| "system".into(), |name| name.to_string_lossy());
     write_new(&file, new_project(&project, &described).as_bytes())?;
@@ -125,6 +132,24 @@ fn place_all(args: &NewArgs) -> Result<Vec<String>, Error> {
         files.push(as_text(&name)?);
     }
     Ok(files)
+}
+
+/// Where a copied FMU came from, as seen from the folder of the project; nothing of those that are used where they are.
+fn original(args: &NewArgs, path: &Path) -> Option<String> {
+    let (file, folder) = (fs::canonicalize(path).ok()?, fs::canonicalize(&args.dir).ok()?);
+    if args.no_copy || file.parent() == Some(&folder) {
+        return None;
+    }
+    let shared = file.components().zip(folder.components()).take_while(|(a, b)| a == b).count();
+    // From the root there is no way that another machine has too.
+    let seen = match shared {
+        0 | 1 => file.clone(),
+        _ => {
+            let up = folder.components().skip(shared).map(|_| Component::ParentDir);
+            up.chain(file.components().skip(shared)).collect::<PathBuf>()
+        }
+    };
+    seen.to_str().map(str::to_owned)
 }
 
 /// The name of a file as a project file can write it.

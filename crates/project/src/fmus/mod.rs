@@ -92,6 +92,8 @@ pub struct FmuSpec {
     pub set: Vec<(String, Values)>,
     /// Where it runs.
     pub isolation: Isolation,
+    /// Whether this means a process of its own.
+    pub has_own_process: bool,
     /// How long a call may take, in s.
     pub step_timeout: Option<f64>,
     /// Whether steps that it discards are done again in shorter ones.

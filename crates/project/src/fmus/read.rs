@@ -1,5 +1,6 @@
 //! Reads and checks the table of one FMU.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -49,6 +50,7 @@ pub(crate) fn read(
     let path = problems.folder().join(written);
     let validate = section.get("validate").is_none() || section.truth("validate", problems)?;
     let file = open(&path, &section, opened, problems)?;
+    tell_stale_copy(&path, &section, problems);
     let valid = check_findings((&file, &path), validate, &section, problems);
     let interface = read_interface(&section, &file.description, &path, problems);
     let given = Section::open_free(section.get("set"), format!("`set` in {label}"), problems);
@@ -133,6 +135,7 @@ pub(crate) fn read(
         solver,
         set,
         isolation,
+        has_own_process: file.is_isolated(isolation),
         step_timeout,
         retry_discarded,
         log,
@@ -142,6 +145,38 @@ pub(crate) fn read(
         tuned,
     };
     Some(Fmu { spec, file, part })
+}
+
+/// Says that an FMU is a copy of a file that has changed since. One that is not there cannot be asked.
+fn tell_stale_copy(copy: &Path, section: &Section<'_>, problems: &mut Problems<'_>) {
+    let Some(written) = section.get("copied_from").and_then(|_| section.text("copied_from", problems)) else {
+        return;
+    };
+    let original = problems.folder().join(written);
+    if !differs(&original, copy) {
+        return;
+    }
+    problems.warn(section.origin_of("copied_from"), || {
+        let (from, to) = (original.display(), copy.display());
+        let message = format!("`{written}` has changed since it was copied into the project");
+        Error::new(Code::StaleCopy, message).because("the copy is used as it is").hint(format!(
+            "copy `{from}` over `{to}` to take the new one; without `copied_from` they are not compared"
+        ))
+    });
+}
+
+/// Whether two files have other bytes. Where one is not there or cannot be read, nobody knows.
+fn differs(original: &Path, copy: &Path) -> bool {
+    let (Ok(old), Ok(new)) = (fs::metadata(original), fs::metadata(copy)) else { return false };
+    if !old.is_file() || !new.is_file() {
+        return false;
+    }
+    if old.len() != new.len() {
+        return true;
+    }
+    // A copy is made after its original: what has not been written since is not read.
+    let is_older = old.modified().ok().zip(new.modified().ok()).is_some_and(|(old, new)| old <= new);
+    !is_older && fs::read(original).ok().zip(fs::read(copy).ok()).is_some_and(|(old, new)| old != new)
 }
 
 /// The tunable parameters of an FMU among what something drives, `part.port`.

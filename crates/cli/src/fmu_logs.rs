@@ -118,33 +118,52 @@ impl LogFile {
 
 /// Lines printed by FMUs that are shown.
 const SHOWN: u64 = 10;
-/// The file for what FMUs print, beside the recording. Which of them prints is not known.
+/// The file for what FMUs print, beside the recording.
 const PRINTED: &str = "printed.log";
+/// FMUs of one process that are named where one of them prints.
+const NAMED: usize = 3;
 
 /// What FMUs print, instead of handing it to their logger.
 pub(crate) struct Printed {
     file: Option<PathBuf>,
+    /// Who prints where that is not known better: FMUs that share the process of the run.
+    sharing: Vec<String>,
     lines: AtomicU64,
+    /// Lines of which it is not known who printed them.
+    nameless: AtomicU64,
 }
 
 impl Printed {
-    /// Nothing so far, for a run in this folder.
-    pub(crate) fn new(folder: Option<&Path>) -> Self {
+    /// Nothing so far, for a run in this folder with these FMUs in its process.
+    pub(crate) fn new(folder: Option<&Path>, sharing: Vec<String>) -> Self {
         let file = folder.map(|folder| folder.join(PRINTED));
         // It is not there, or the first line will not be written either.
         file.iter().for_each(|file| drop(fs::remove_file(file)));
-        Self { file, lines: AtomicU64::new(0) }
+        Self { file, sharing, lines: AtomicU64::new(0), nameless: AtomicU64::new(0) }
     }
 
-    /// Shows the first lines and keeps all.
-    pub(crate) fn add(&self, line: &str, output: Output) {
+    /// Shows the first lines and keeps all. Only FMUs in processes of their own come with a name.
+    pub(crate) fn add(&self, name: Option<&str>, line: &str, output: Output) {
+        let who = name.map_or_else(|| self.someone(), str::to_owned);
+        if name.is_none() && self.sharing.len() > 1 {
+            self.nameless.fetch_add(1, Ordering::Relaxed);
+        }
         if self.lines.fetch_add(1, Ordering::Relaxed) < SHOWN {
-            output.remark(&format!("printed by an FMU: {line}"));
+            output.remark(&format!("printed by {who}: {line}"));
         }
         if let Some(file) = &self.file
             && let Some(mut file) = to_append(file)
         {
-            let _ = writeln!(file, "{line}");
+            let _ = writeln!(file, "{who}  {line}");
+        }
+    }
+
+    /// Who prints without a name.
+    fn someone(&self) -> String {
+        match &self.sharing[..] {
+            [] => "an FMU".into(),
+            names if names.len() <= NAMED => names.join(" or "),
+            names => format!("one of {} FMUs", names.len()),
         }
     }
 
@@ -153,13 +172,31 @@ impl Printed {
         let lines = self.lines.load(Ordering::Relaxed);
         let further = lines.saturating_sub(SHOWN) + unseen;
         let file = self.file.as_ref().map_or(String::new(), |file| format!(": {}", file.display()));
-        (further > 0).then(|| format!("{further} further lines printed by FMUs are not shown{file}"))
+        let mut parts = Vec::new();
+        if further > 0 {
+            parts.push(format!("{further} further lines printed by FMUs are not shown{file}"));
+        }
+        if self.nameless.load(Ordering::Relaxed) > 0 {
+            parts.push("`isolation = \"process\"` of an FMU tells its lines from those of others".into());
+        }
+        (!parts.is_empty()).then(|| parts.join("; "))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_prints_is_told_as_far_as_it_is_known() {
+        let someone = |names: &[&str]| {
+            Printed::new(None, names.iter().map(|name| (*name).to_owned()).collect()).someone()
+        };
+        assert_eq!(someone(&[]), "an FMU");
+        assert_eq!(someone(&["a"]), "a");
+        assert_eq!(someone(&["a", "b", "c"]), "a or b or c");
+        assert_eq!(someone(&["a", "b", "c", "d"]), "one of 4 FMUs");
+    }
 
     #[test]
     fn lines_carry_time_and_name_and_a_file_has_an_end() {

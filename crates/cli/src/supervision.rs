@@ -80,7 +80,11 @@ mod system {
             .map_err(|cause| Error::new(Code::FileNotReadable, "this program is not found").because(cause))
     }
 
-    pub(crate) fn in_own_process(_more: &[std::ffi::OsString], _output: Output) -> Result<()> {
+    pub(crate) fn in_own_process(
+        _part: Option<&str>,
+        _more: &[std::ffi::OsString],
+        _output: Output,
+    ) -> Result<()> {
         Err(Error::new(Code::NeedsMissing, "FMUs can run in their own process on Linux only"))
     }
 
@@ -126,6 +130,24 @@ mod system {
 
     /// What the other process has for standard output: kept until it is known that its files are whole.
     static SAID: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+
+    /// Who may print.
+    struct Printing {
+        /// FMUs that may get processes of their own: all are tried in such.
+        own: usize,
+        /// Those that share the process of the run.
+        sharing: Vec<String>,
+    }
+
+    impl Printing {
+        /// The FMUs of a project, those in a list in processes of their own.
+        fn of(project: &Project, isolated: &[String]) -> Self {
+            let fmus = &project.given.fmus;
+            let shares = |fmu: &&FmuSpec| !fmu.has_own_process && !isolated.contains(&fmu.name);
+            let sharing = fmus.iter().filter(shares).map(|fmu| fmu.name.clone()).collect();
+            Self { own: fmus.len(), sharing }
+        }
+    }
 
     /// This process is the one that does the work.
     pub(crate) fn begin(files: &str) -> Result<()> {
@@ -215,7 +237,9 @@ mod system {
         if project.given.fmus.is_empty() || watched().is_some() {
             return Ok(None);
         }
-        let mut report = supervised(std::iter::empty(), (limits, folder), limits.is_none(), output)?;
+        let printing = || Printing::of(project, &[]);
+        let mut report =
+            supervised(std::iter::empty(), (limits, folder), (limits.is_none(), printing()), output)?;
         let is_fault =
             matches!(report.ending, Ending::Died { .. } | Ending::Exited { .. } | Ending::Hung { .. });
         if let (true, Some(error)) = (is_fault && report.was_verifying(), report.error()) {
@@ -224,7 +248,7 @@ mod system {
             report = supervised(
                 std::iter::once("--no-verify".into()),
                 (limits, folder),
-                limits.is_none(),
+                (limits.is_none(), printing()),
                 output,
             )?;
         }
@@ -269,7 +293,8 @@ mod system {
                 .flat_map(|part| ["--set".into(), format!("fmu.{part}.isolation=process").into()]);
             let left = time.filter(|_| !isolated.is_empty()).map(|time| time.saturating_sub(start.elapsed()));
             let left = left.map(|left| format!("--time={}", exact_time(left.as_secs_f64())).into());
-            let report = supervised(flags.chain(left), (None, None), time.is_none(), output)?;
+            let printing = Printing::of(project, &isolated);
+            let report = supervised(flags.chain(left), (None, None), (time.is_none(), printing), output)?;
             let culprits = match &report.ending {
                 Ending::Finished(code) => return Ok(Some(ExitCode::from(*code))),
                 Ending::Died { culprits, .. }
@@ -306,9 +331,10 @@ mod system {
     }
 
     /// Has the present command, with further flags, done by a process of its own, which leaves its results
-    /// in files; an error if it did not come to its end.
-    pub(crate) fn in_own_process(more: &[OsString], output: Output) -> Result<()> {
-        supervised(more.iter().cloned(), (None, None), true, output)?.error().map_or(Ok(()), Err)
+    /// in files; an error if it did not come to its end. It calls one part.
+    pub(crate) fn in_own_process(part: Option<&str>, more: &[OsString], output: Output) -> Result<()> {
+        let names = Printing { own: 1, sharing: part.into_iter().map(str::to_owned).collect() };
+        supervised(more.iter().cloned(), (None, None), (true, names), output)?.error().map_or(Ok(()), Err)
     }
 
     /// Has the present command, with further flags, done by a second process. What its FMUs print goes to a file
@@ -316,7 +342,7 @@ mod system {
     fn supervised(
         more: impl Iterator<Item = OsString>,
         (limits, folder): (Option<&LimitArgs>, Option<&Path>),
-        is_hard: bool,
+        (is_hard, printing): (bool, Printing),
         output: Output,
     ) -> Result<Report> {
         // Without a handler the run still works; it can only not be stopped softly.
@@ -330,6 +356,7 @@ mod system {
             time_limit: limits.and_then(|limits| limits.time_limit),
             print: &print,
             is_alone: true,
+            outputs: printing.own,
             see: &|_, _| {},
         };
         let mut program = Program::this(with_flags(crate::arguments().collect(), more));
@@ -337,9 +364,10 @@ mod system {
         program.environment.push((TERMINAL.into(), width.into()));
         // FMUs that run in that process find what those in processes of their own find.
         program.environment.extend(python_environment());
-        let printed = Arc::new(Printed::new(folder));
+        let printed = Arc::new(Printed::new(folder, printing.sharing));
         let theirs = Arc::clone(&printed);
-        let report = supervise(&program, &watch, move |line| theirs.add(line, output)).map_err(|cause| {
+        let report = supervise(&program, &watch, move |name, line| theirs.add(name, line, output));
+        let report = report.map_err(|cause| {
             Error::new(Code::NoProcess, "the process for the FMUs cannot be started").because(cause)
         })?;
         // What that process unpacked goes, even if it was killed.

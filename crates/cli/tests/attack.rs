@@ -71,14 +71,15 @@ fn an_exception_names_the_call_that_it_left() {
 fn standard_error_of_an_fmu_is_limited_and_harmless() {
     let rig = Rig::new(1, &["-DDEED=flood_errors"]);
     rig.run_both("", |done| {
-        let done = done.exits(0).says("printed by an FMU: complaint 7").says("further lines printed by FMUs");
+        let done =
+            done.exits(0).says("printed by bad").says(": complaint 7").says("further lines printed by FMUs");
         assert!(done.stderr.lines().count() < 150, "{}", done.stderr.len());
     });
     let rig = Rig::new(1, &["-DDEED=forge_errors"]);
     rig.run_both("", |done| {
         let done = done.exits(0);
         let line = done.stderr.lines().find(|line| line.contains("forged")).unwrap();
-        assert!(line.starts_with("printed by an FMU: ") && !done.stderr.contains('\x1b'), "{}", done.story());
+        assert!(line.starts_with("printed by bad") && !done.stderr.contains('\x1b'), "{}", done.story());
     });
 }
 

@@ -239,7 +239,7 @@ fn failures_name_fmu_call_and_time_and_keep_every_row() {
         let object = rig.fault(24, "--json").exits(2).json();
         assert_eq!(object["errors"][0]["code"], "E0405");
         rig.fault(0, "").exits(0);
-        rig.fault(37, "").exits(0).says("printed by an FMU: % hello from the FMU");
+        rig.fault(37, "").exits(0).says("printed by bad: % hello from the FMU");
         // A child that the FMU left.
         rig.fault(45, "").exits(0);
         // What an FMU reports by itself comes over in its own words.

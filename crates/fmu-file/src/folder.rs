@@ -83,6 +83,12 @@ impl HeldFile {
     pub fn new(file: File) -> Self {
         Self { identity: identity(&file), file: Some(file) }
     }
+
+    /// The same file once more, unless its number is that of another one by now.
+    pub fn try_clone(&self) -> io::Result<File> {
+        let own = self.file.as_ref().filter(|file| identity(file) == self.identity);
+        own.ok_or(ErrorKind::NotFound)?.try_clone()
+    }
 }
 
 impl io::Read for HeldFile {

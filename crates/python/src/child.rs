@@ -211,7 +211,15 @@ fn watch<'a>(task: &Task, stops: &'a dyn Fn() -> u64) -> Watch<'a> {
         Work::Run(settings) => settings.time_limit(),
         _ => None,
     };
-    Watch { stops, memory_limit: None, time_limit, print: &|_, _| {}, is_alone: false, see: &|_, _| {} }
+    Watch {
+        stops,
+        memory_limit: None,
+        time_limit,
+        print: &|_, _| {},
+        is_alone: false,
+        outputs: 0,
+        see: &|_, _| {},
+    }
 }
 
 /// The same without Python, until a flag is raised.
@@ -237,7 +245,7 @@ fn give_to_child(task: &Task, watch: &Watch<'_>) -> Result<Given, Vec<Value>> {
     std::fs::write(folder.path().join(TASK), json!(task).to_string()).map_err(not_possible)?;
     let mut flag = OsString::from(TASK_FLAG);
     flag.push(folder.path());
-    let report = supervise(&Program::this([flag]), watch, |_| {}).map_err(not_possible)?;
+    let report = supervise(&Program::this([flag]), watch, |_, _| {}).map_err(not_possible)?;
     costep_fmu_file::remove_abandoned_folders();
     let reply = match report.error() {
         Some(error) => {

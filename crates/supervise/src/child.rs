@@ -1,13 +1,14 @@
 //! The watched side: shows what it does on the status page, and ends when its watcher does.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::os::fd::{OwnedFd, RawFd};
-use std::sync::OnceLock;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use costep_core::{Code, Error, Result};
+use costep_fmu_file::HeldFile;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::process::{
     Signal, getpid, getppid, kill_current_process_group, kill_process, set_parent_process_death_signal,
@@ -15,6 +16,7 @@ use rustix::process::{
 
 use crate::hand_over::read_some;
 use crate::memory::inherited;
+use crate::output::name_line;
 use crate::page::Page;
 use crate::signals;
 use crate::voice::Stream;
@@ -24,6 +26,13 @@ static WATCHED: OnceLock<Watched> = OnceLock::new();
 /// This process, as one that is watched.
 pub struct Watched {
     page: Page,
+    outputs: Mutex<Outputs>,
+}
+
+/// Pipes for what FMUs in processes of their own print, and whose they have become.
+struct Outputs {
+    pipes: Vec<HeldFile>,
+    names: Vec<String>,
 }
 
 /// This process as a watched one; nothing if nobody watches it.
@@ -36,11 +45,19 @@ pub fn watched() -> Option<&'static Watched> {
 /// [`WATCHED_FLAG`](crate::WATCHED_FLAG) came with. Standard output and error are those of foreign code from now on, and go
 /// to the watcher; what this program has to say goes by [`Watched::say`]. No file is left open that matters.
 pub fn be_watched(files: &str) -> Result<&'static Watched> {
-    let [lifeline, page, output] = numbers(files)?;
-    try_be_watched(lifeline, page, output).map_err(refused)
+    let numbers: Option<Vec<RawFd>> = files.split(',').map(|number| number.parse().ok()).collect();
+    match numbers.as_deref() {
+        Some([lifeline, page, output, outputs @ ..]) => {
+            try_be_watched([*lifeline, *page, *output], outputs).map_err(refused)
+        }
+        _ => Err(refused(std::io::ErrorKind::InvalidInput.into())),
+    }
 }
 
-fn try_be_watched(lifeline: RawFd, page: RawFd, output: RawFd) -> std::io::Result<&'static Watched> {
+fn try_be_watched(
+    [lifeline, page, output]: [RawFd; 3],
+    outputs: &[RawFd],
+) -> std::io::Result<&'static Watched> {
     // Before there are threads.
     signals::keep_inside();
     die_with_parent(inherited(lifeline)?)?;
@@ -49,7 +66,10 @@ fn try_be_watched(lifeline: RawFd, page: RawFd, output: RawFd) -> std::io::Resul
     let (page, output) = (Page::open(inherited(page)?)?, inherited(output)?);
     rustix::stdio::dup2_stdout(&output)?;
     rustix::stdio::dup2_stderr(&output)?;
-    let watched = WATCHED.get_or_init(|| Watched { page });
+    let pipes = outputs.iter().map(|number| Ok(HeldFile::new(inherited(*number)?.into())));
+    let pipes = pipes.collect::<std::io::Result<Vec<_>>>()?;
+    let outputs = Mutex::new(Outputs { pipes, names: Vec::new() });
+    let watched = WATCHED.get_or_init(|| Watched { page, outputs });
     watched.page.show();
     Ok(watched)
 }
@@ -102,6 +122,19 @@ impl Watched {
     /// Has the watcher print a text.
     pub fn say(&self, stream: Stream, text: &str) {
         self.page.voice().say(stream, text.as_bytes());
+    }
+
+    /// The file for what the process of this FMU prints, if there is one: the same for all of its processes.
+    pub(crate) fn output_of(&self, name: &str) -> Option<File> {
+        let mut outputs = self.outputs.lock().unwrap_or_else(PoisonError::into_inner);
+        let Outputs { pipes, names } = &mut *outputs;
+        let known = names.iter().position(|known| known == name);
+        let mut file = pipes.get(known.unwrap_or(names.len()))?.try_clone().ok()?;
+        if known.is_none() {
+            file.write_all(name_line(name).as_bytes()).ok()?;
+            names.push(name.to_owned());
+        }
+        Some(file)
     }
 
     /// Shows that this many macro steps have led to this time.

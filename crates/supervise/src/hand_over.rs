@@ -80,8 +80,14 @@ impl Program {
     }
 }
 
-/// Starts a program. Behind `flag`, its first argument, it is told the numbers of a lifeline and of these files.
-pub(crate) fn start(program: &Program, flag: &str, files: &[BorrowedFd<'_>]) -> Result<Started> {
+/// Starts a program. Behind `flag`, its first argument, it is told the numbers of a lifeline and of these files. What it prints
+/// goes to `output`, if that is given, else to where that of this process goes.
+pub(crate) fn start(
+    program: &Program,
+    flag: &str,
+    files: &[BorrowedFd<'_>],
+    output: Option<File>,
+) -> Result<Started> {
     let (end, lifeline) = pipe()?;
     let all: Vec<BorrowedFd<'_>> = [end.as_fd()].into_iter().chain(files.iter().copied()).collect();
     let numbers: Vec<String> = all.iter().map(|file| file.as_raw_fd().to_string()).collect();
@@ -92,6 +98,9 @@ pub(crate) fn start(program: &Program, flag: &str, files: &[BorrowedFd<'_>]) -> 
     command.args(&program.script).arg(format!("{flag}={}", numbers.join(","))).args(&program.arguments);
     command.envs(program.environment.iter().map(|(name, value)| (name, value)));
     command.stdin(Stdio::null()).process_group(0);
+    if let Some(output) = output {
+        command.stdout(output.try_clone()?).stderr(output);
+    }
     let _turn = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
     let inheritable = |flags: FdFlags| all.iter().try_for_each(|file| fcntl_setfd(file, flags));
     inheritable(FdFlags::empty())?;

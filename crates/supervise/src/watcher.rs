@@ -36,16 +36,21 @@ pub struct Watch<'a> {
     pub print: &'a dyn Fn(Stream, &[u8]),
     /// This process does nothing else meanwhile: whatever children it has at the end are of foreign code, and are ended with it.
     pub is_alone: bool,
+    /// How many FMUs in processes of their own get a pipe each for what they print; those of others come without a name.
+    pub outputs: usize,
     /// Is told now and then how many macro steps have led to which time.
     pub see: &'a dyn Fn(u64, f64),
 }
 
+/// FMUs that get a pipe of their own at most.
+const MOST_OUTPUTS: usize = 32;
+
 /// Starts a program that calls [`be_watched`](crate::be_watched) and stays with it to its end. Lines that foreign code
-/// prints go to `pass_on`.
+/// prints go to `pass_on`, with the name of the FMU where it is known.
 pub fn supervise(
     program: &Program,
     watch: &Watch<'_>,
-    pass_on: impl Fn(&str) + Send + 'static,
+    pass_on: impl Fn(Option<&str>, &str) + Send + Sync + 'static,
 ) -> std::io::Result<Report> {
     // What an FMU starts comes to this process when it is left alone, whatever group or session it has gone to.
     if watch.is_alone {
@@ -53,8 +58,11 @@ pub fn supervise(
     }
     let before = children("self").unwrap_or_default();
     let page = Page::create()?;
-    let (read, write) = pipe()?;
-    let mut started = start(program, WATCHED_FLAG, &[page.file()?, write.as_fd()])?;
+    let pipes = (0..=watch.outputs.min(MOST_OUTPUTS)).map(|_| pipe()).collect::<std::io::Result<Vec<_>>>()?;
+    let (read, write): (Vec<_>, Vec<_>) = pipes.into_iter().unzip();
+    let files: Vec<_> = [page.file()?].into_iter().chain(write.iter().map(AsFd::as_fd)).collect();
+    let mut started = start(program, WATCHED_FLAG, &files, None)?;
+    drop(files);
     drop(write);
     let output = Output::read(read, pass_on)?;
     let ending = Watcher {

@@ -94,7 +94,7 @@ pub(crate) fn of(system: &System, output: Output) -> Result<Probes, Failure> {
     let rates = match seconds(&cards).filter(|_| error.is_none()) {
         Some(seconds) => {
             std::fs::write(task(SECONDS), json!(seconds).to_string()).map_err(not_possible)?;
-            ask(&task(RATES), output)
+            ask(None, &task(RATES), output)
                 .unwrap_or_else(|error| RateAdvice::Kept(error.details().message.clone()).to_json())
         }
         None => Value::Null,
@@ -136,7 +136,7 @@ const RATES: &str = "rates";
 
 /// The initial inputs of the coupled system, for which all parts are needed at once.
 fn inputs_elsewhere(file: &Path, output: Output) -> Result<Vec<f64>, Error> {
-    let value = ask(file, output)?;
+    let value = ask(None, file, output)?;
     match value["inputs"].as_array() {
         Some(inputs) => Ok(inputs.iter().map(|input| input.as_f64().unwrap_or(f64::NAN)).collect()),
         None => {
@@ -147,7 +147,7 @@ fn inputs_elsewhere(file: &Path, output: Output) -> Result<Vec<f64>, Error> {
 }
 
 fn card_elsewhere(name: &str, file: &Path, output: Output) -> Card {
-    let error = match ask(file, output) {
+    let error = match ask(Some(name), file, output) {
         Ok(value) => return Card::read(&value),
         Err(error) => error,
     };
@@ -155,9 +155,9 @@ fn card_elsewhere(name: &str, file: &Path, output: Output) -> Card {
 }
 
 /// Has another process do a task and reads what it leaves.
-fn ask(file: &Path, output: Output) -> Result<Value, Error> {
+fn ask(part: Option<&str>, file: &Path, output: Output) -> Result<Value, Error> {
     let flags = [OsString::from(TASK_FLAG), file.into()];
-    supervision::in_own_process(&flags, output)?;
+    supervision::in_own_process(part, &flags, output)?;
     let text = std::fs::read_to_string(file).map_err(not_possible)?;
     serde_json::from_str(&text).map_err(not_possible)
 }

@@ -75,7 +75,8 @@ impl Worker {
         let words =
             [sizes.inputs, sizes.outputs, sizes.states, sizes.order, order.len(), lives_long.into(), extra];
         words.iter().enumerate().for_each(|(index, word)| mailbox.set_word(index, *word as u64));
-        let started = mailbox.file().and_then(|file| start(program, WORKER_FLAG, &[file]));
+        let output = watched().and_then(|watched| watched.output_of(name));
+        let started = mailbox.file().and_then(|file| start(program, WORKER_FLAG, &[file], output));
         let started = started.map_err(not_started)?;
         mailbox.memory.close_file();
         let worker = Self {

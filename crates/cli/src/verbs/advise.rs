@@ -51,7 +51,7 @@ pub(crate) fn run(args: &AdviseArgs, output: Output) -> Result<ExitCode, Failure
     } else {
         advice.warnings.iter().for_each(|warning| output.remark(&warning.to_string()));
         answer.tell()?;
-        advice.failure().or_else(|| advice.ended.clone()).iter().for_each(print_error);
+        advice.error().iter().for_each(print_error);
     }
     Ok(supervision::exit_code(advice.exit()))
 }
@@ -177,6 +177,13 @@ impl Answer<'_> {
         if !left_out.is_empty() {
             let names = some_of(left_out.iter().map(String::as_str));
             say!("{}", paint(FAINT, format!("no time for {names}")))?;
+        }
+        if self.advice.is_cut_short() {
+            let words = match self.advice.confirmed_by {
+                Some(_) => "time was over before all was tried",
+                None => "time was over before a smaller step could confirm it",
+            };
+            say!("{}", paint(WARN, format!("{words}: with more `--time` there may be something cheaper")))?;
         }
         let start = Some(*start_up_s).filter(|start| *start > LONG_START_UP * wall_s);
         let start =

@@ -27,8 +27,8 @@ impl Advice {
         insert("nearest", self.nearest().map_or(Value::Null, trial_to_json));
         insert("start_up_s", json!(self.start_up_s));
         insert("wall_s", json!(self.wall_s));
-        let errors = self.failure().or_else(|| self.ended.clone());
-        insert("errors", errors.iter().map(error_to_json).collect());
+        insert("cut_short", json!(self.is_cut_short()));
+        insert("errors", self.error().iter().map(error_to_json).collect());
         Value::Object(object)
     }
 }

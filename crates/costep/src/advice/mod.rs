@@ -284,6 +284,18 @@ impl Advice {
         })
     }
 
+    /// Whether there is a choice although time was over before everything that could be better was tried.
+    pub fn is_cut_short(&self) -> bool {
+        let is_over = |error: &Error| error.code() == Code::TimeLimit;
+        self.choice.is_some() && self.ended.as_ref().is_some_and(is_over)
+    }
+
+    /// What went wrong, if something did: a choice that was cut short is an answer all the same.
+    pub fn error(&self) -> Option<Error> {
+        let ended = || self.ended.clone().filter(|_| !self.is_cut_short());
+        self.failure().or_else(ended)
+    }
+
     /// The exit code of a program that does nothing but this.
     pub fn exit(&self) -> u8 {
         match (&self.ended, self.failure()) {
@@ -458,3 +470,48 @@ fn methods(system: &System, advising: &Advising) -> Result<Vec<MethodSpec>> {
 
 /// Prediction without derivatives, for parts that can go back.
 const PROBED: &str = "predictive:source=probe";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn advice(choice: Option<Trial>, ended: Code) -> Advice {
+        Advice {
+            asked: 1e-3,
+            trials: choice.iter().cloned().collect(),
+            choice,
+            confirmed_by: None,
+            reference: None,
+            not_possible: Vec::new(),
+            holds: None,
+            wishes: Vec::new(),
+            left_out: Vec::new(),
+            warnings: Vec::new(),
+            ended: Some(Error::new(ended, "over")),
+            start_up_s: 0.0,
+            wall_s: 1.0,
+        }
+    }
+
+    #[test]
+    fn a_choice_that_time_has_cut_short_is_no_error() {
+        let trial = Trial {
+            method: "zoh".into(),
+            steps: MacroSteps::Equal(1e-3),
+            verdict: Verdict::Stable,
+            error: None,
+            uncertainty: None,
+            calls: 200,
+            macro_steps: 100,
+            wall_s: 0.1,
+            reaches: true,
+        };
+        let cut = advice(Some(trial.clone()), Code::TimeLimit);
+        assert!(cut.is_cut_short() && cut.error().is_none() && cut.exit() == 0);
+        // Ctrl-C and FMUs that hang are told all the same.
+        let stopped = advice(Some(trial), Code::Stopped);
+        assert!(!stopped.is_cut_short() && stopped.error().is_some());
+        let nothing = advice(None, Code::TimeLimit);
+        assert!(!nothing.is_cut_short() && nothing.exit() == ExitClass::TimeLimit.code());
+    }
+}

@@ -184,7 +184,12 @@ impl<'a> Search<'a> {
         if !self.trials[trial].reaches {
             return Ok(false);
         }
-        let found = self.confirmed(contender, trial, digits)?;
+        let confirmed = self.confirmed(contender, trial, digits);
+        if confirmed.is_err() && self.best.is_none() {
+            // What was interrupted was only to confirm it: without that it is still the best there is.
+            self.best = Some(Found { trial, smaller: None });
+        }
+        let found = confirmed?;
         if let Some(found) = found {
             self.best = Some(self.better(self.best, found));
         }

@@ -64,6 +64,9 @@ pub(crate) struct InspectArgs {
     /// An FMU, a system of another tool (.ssp, .ssd, OspSystemStructure.xml, .msim, multi-model in JSON), a
     /// project (.toml), a recording (.arrows), or a project or run folder
     pub(crate) file: PathBuf,
+    /// List all variables of an FMU, also its inner ones, however many there are
+    #[arg(long)]
+    pub(crate) all: bool,
     /// Let a system of another tool refer to files anywhere, not only around it (three folders up)
     #[arg(long)]
     pub(crate) allow_outside: bool,

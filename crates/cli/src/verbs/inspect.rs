@@ -1,7 +1,9 @@
 //! `costep inspect`: a card of an FMU, without running any of it.
 
+use std::path::Path;
 use std::process::ExitCode;
 
+use costep::{PROJECT_COPY, RECORDING};
 use costep_core::quantity::format_time;
 use costep_fmi::required_functions;
 use costep_fmu_file::settings::allowed;
@@ -9,7 +11,7 @@ use costep_fmu_file::{
     Causality, CoSimulation, Finding, Fmu, Interface, ModelDescription, Number, Severity, Values, Variable,
     short,
 };
-use costep_import::Format;
+use costep_import::{Format, system_in};
 use serde_json::{Value, json};
 
 use crate::args::InspectArgs;
@@ -23,6 +25,15 @@ pub(crate) fn run(args: &InspectArgs, output: Output) -> Result<ExitCode, Failur
     if let Some(format) = Format::of(&args.file) {
         return inspect_ssp::run(&args.file, format, args.allow_outside, output);
     }
+    let is_bare =
+        |folder: &Path| [PROJECT, PROJECT_COPY, RECORDING].iter().all(|name| !folder.join(name).is_file());
+    if args.file.is_dir()
+        && is_bare(&args.file)
+        && let Some(file) = system_in(&args.file)?
+        && let Some(format) = Format::of(&file)
+    {
+        return inspect_ssp::run(&file, format, args.allow_outside, output);
+    }
     if inspect_project::is_meant(&args.file) {
         return inspect_project::run(&args.file, output);
     }
@@ -32,12 +43,15 @@ pub(crate) fn run(args: &InspectArgs, output: Output) -> Result<ExitCode, Failur
     if output.json {
         print_json(&to_json(&fmu, &findings))?;
     } else {
-        card(&fmu)?;
+        card(&fmu, args.all)?;
         list(&findings)?;
     }
     let has_errors = findings.iter().any(|finding| finding.severity == Severity::Error);
     Ok(if has_errors { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
+
+/// The file of a project.
+const PROJECT: &str = "system.toml";
 
 /// What the FMU offers, as (words, yes or no).
 fn abilities(description: &ModelDescription) -> Vec<(&'static str, bool)> {
@@ -68,10 +82,10 @@ fn kinds(description: &ModelDescription) -> Vec<&'static str> {
     .collect()
 }
 
-/// Signals that are shown; `--json` lists all.
+/// Signals that are shown; `--all` and `--json` list all.
 const SHOWN: usize = 20;
 
-fn card(fmu: &Fmu) -> Result<(), Failure> {
+fn card(fmu: &Fmu, all: bool) -> Result<(), Failure> {
     let description = fmu.description();
     let tool = description.origin.generation_tool.as_deref().unwrap_or("an unknown tool");
     let platforms: Vec<_> = fmu.platforms().into_iter().map(|platform| platform.folder).collect();
@@ -98,17 +112,23 @@ fn card(fmu: &Fmu) -> Result<(), Failure> {
         experiment.tolerance.map_or_else(|| "-".into(), |tolerance| format!("{tolerance:e}")),
     )?;
     say!("states   {}", description.number_of_states())?;
-    for (title, roles) in LISTED {
+    let total = description.variables().len();
+    let hidden = INNER.iter().map(|role| description.with_causality(*role).count()).sum::<usize>();
+    let option = if hidden > 0 && !all { " (--all lists them)" } else { "" };
+    say!("has      {}: {}{option}", count(total, "variable"), by_causality(description))?;
+    let inner = all.then_some(("inner", &INNER[..]));
+    for (title, roles) in LISTED.into_iter().chain(inner) {
         let variables: Vec<usize> = roles.iter().flat_map(|role| description.with_causality(*role)).collect();
         if variables.is_empty() {
             say!("{title:<8} none")?;
             continue;
         }
         say!("{title}")?;
-        let rows: Vec<_> = variables.iter().take(SHOWN).map(|i| row(description, *i)).collect();
+        let most = if all { usize::MAX } else { SHOWN };
+        let rows: Vec<_> = variables.iter().take(most).map(|i| row(description, *i)).collect();
         print(&render(&["name", "type", "unit", "start", "range", "meaning"], &rows))?;
         if let rest @ 1.. = variables.len() - rows.len() {
-            say!("  and {rest} more (--json lists all)")?;
+            say!("  and {rest} more (--all lists them)")?;
         }
     }
     Ok(())
@@ -120,6 +140,28 @@ const LISTED: [(&str, &[Causality]); 3] = [
     ("outputs", &[Causality::Output]),
     ("set", &[Causality::StructuralParameter, Causality::Parameter]),
 ];
+
+/// What is listed only if all is.
+const INNER: [Causality; 3] = [Causality::CalculatedParameter, Causality::Local, Causality::Independent];
+
+/// How many variables there are of each kind.
+fn by_causality(description: &ModelDescription) -> String {
+    let kinds = [
+        (Causality::Input, "input", "inputs"),
+        (Causality::Output, "output", "outputs"),
+        (Causality::StructuralParameter, "structural parameter", "structural parameters"),
+        (Causality::Parameter, "parameter", "parameters"),
+        (Causality::CalculatedParameter, "calculated parameter", "calculated parameters"),
+        (Causality::Local, "local", "local"),
+        (Causality::Independent, "independent", "independent"),
+    ];
+    let counted = kinds.map(|(causality, one, many)| match description.with_causality(causality).count() {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        number => Some(format!("{number} {many}")),
+    });
+    counted.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
 
 /// A variable as a line of the table. Types are those of FMI 3.0, in all versions.
 fn row(description: &ModelDescription, index: usize) -> Vec<Cell> {
@@ -249,6 +291,9 @@ fn to_json(fmu: &Fmu, findings: &[Finding]) -> Value {
         "outputs": variables(Causality::Output),
         "parameters": variables(Causality::Parameter),
         "structural_parameters": variables(Causality::StructuralParameter),
+        "calculated_parameters": variables(Causality::CalculatedParameter),
+        "locals": variables(Causality::Local),
+        "independent": variables(Causality::Independent),
         "findings": findings,
     })
 }

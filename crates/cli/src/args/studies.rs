@@ -131,8 +131,8 @@ pub(crate) struct StabilityArgs {
     /// Also write a page with the radius of several methods over the step: one HTML file that stands alone
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
-    /// Methods on the page beside that of the system [default: all]
-    #[arg(long, requires = "report", conflicts_with = "bohl")]
+    /// Other methods beside that of the system: `zoh,nepce` [default: none; with --report all, on the page]
+    #[arg(long, conflicts_with = "bohl")]
     pub(crate) methods: Option<String>,
     #[command(flatten)]
     pub(crate) coupling: CouplingArgs,

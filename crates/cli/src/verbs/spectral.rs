@@ -1,11 +1,14 @@
 //! `costep stability` by the linear map of one macro step: over several steps, with the largest stable one.
 
 use costep::pages::{StabilityPage, write_page};
-use costep::{Complex, LargestStep, Spectrum, StabilityQuestion, StabilityStudy, StepStability, System};
+use costep::{
+    Complex, LargestStep, RadiusCurve, Spectrum, StabilityQuestion, StabilityStudy, StepStability, System,
+};
 use costep_core::Result;
 use costep_core::quantity::{format_time, parse_time};
 use costep_experiments::parse_times;
 use indicatif::ProgressBar;
+use serde_json::{Value, json};
 
 use crate::args::StabilityArgs;
 use crate::phrases::given_by;
@@ -19,6 +22,9 @@ use crate::verbs::report::command;
 const SIGNALS: usize = 4;
 const LEAST_SHARE: f64 = 0.01;
 
+/// How far above one a radius is round-off.
+const LEAST_GROWTH: f64 = 1e-9;
+
 /// Judges and shows.
 pub(super) fn run(system: &System, args: &StabilityArgs, output: Output) -> Result<()> {
     let mut question = StabilityQuestion::around(system.project().equal_step());
@@ -30,23 +36,80 @@ pub(super) fn run(system: &System, args: &StabilityArgs, output: Output) -> Resu
     question.by_models = args.by_models;
     // Mistakes are told before the work, not after it.
     let beside = || system.methods_beside(args.methods.as_deref());
-    let methods = args.report.as_ref().map(|_| beside()).transpose()?;
+    let is_asked = args.report.is_some() || args.methods.is_some();
+    let methods = if is_asked { beside()? } else { Vec::new() };
     let bar = many_runs(output, question.judgements());
     let study = system.stability_study(&question, &mut |step| heard(&bar, step));
     bar.finish_and_clear();
-    let found = Found { system, study: study? };
+    let bar = many_runs(output, methods.len() * question.judgements());
+    let curves = study.and_then(|study| {
+        Ok((study, system.radius_curves(&question, &methods, &mut |step| heard(&bar, step))?))
+    });
+    bar.finish_and_clear();
+    let (study, curves) = curves?;
+    let found = Found { system, study };
     if let Some(file) = &args.nyquist {
         found.study.write_nyquist(system, file)?;
     }
-    if output.json { print_json(&found.study.to_json(system)?) } else { found.tell() }?;
-    let (Some(file), Some(methods)) = (&args.report, methods) else { return Ok(()) };
-    let bar = many_runs(output, methods.len() * question.judgements());
-    let curves = system.radius_curves(&question, &methods, &mut |step| heard(&bar, step));
-    bar.finish_and_clear();
-    let page = StabilityPage { system, study: &found.study, curves: &curves?, command: &command() };
+    let others = if args.methods.is_some() { &curves[1..] } else { &[] };
+    if output.json {
+        let mut object = found.study.to_json(system)?;
+        if args.methods.is_some() {
+            object["others"] = others.iter().map(|curve| curve_to_json(curve, &question.steps)).collect();
+        }
+        print_json(&object)?;
+    } else {
+        found.tell()?;
+        tell_others(others, &question.steps)?;
+    }
+    let Some(file) = &args.report else { return Ok(()) };
+    let page = StabilityPage { system, study: &found.study, curves: &curves, command: &command() };
     write_page(file, &page.page())?;
     output.remark(&file.display().to_string());
     Ok(())
+}
+
+/// The radius of a method at these steps; curves have points between them.
+fn radii<'a>(curve: &'a RadiusCurve, steps: &'a [f64]) -> impl Iterator<Item = (f64, f64)> + 'a {
+    let points = curve.radii.as_deref().unwrap_or_default();
+    points.iter().copied().filter(|(step, _)| steps.contains(step))
+}
+
+/// The radii of other methods, a column each, and why some have none.
+fn tell_others(others: &[RadiusCurve], steps: &[f64]) -> Result<()> {
+    let (judged, refused): (Vec<_>, Vec<_>) = others.iter().partition(|curve| curve.radii.is_ok());
+    if !judged.is_empty() {
+        let labels: Vec<_> = judged.iter().map(|curve| format!("radius of {}", curve.method)).collect();
+        let titles: Vec<&str> = std::iter::once("step").chain(labels.iter().map(String::as_str)).collect();
+        let of = |curve: &RadiusCurve, step: f64| {
+            let radius =
+                radii(curve, steps).find(|(at, _)| *at == step).map_or(f64::NAN, |(_, radius)| radius);
+            let style = if radius <= 1.0 + LEAST_GROWTH { GOOD } else { BAD };
+            if radius.is_nan() { Cell::new("-") } else { Cell::styled(format!("{radius:.6}"), style) }
+        };
+        let row = |step: &f64| {
+            let radii = judged.iter().map(|curve| of(curve, *step));
+            std::iter::once(Cell::new(format_time(*step))).chain(radii).collect()
+        };
+        let rows: Vec<Vec<Cell>> = steps.iter().map(row).collect();
+        say!("\n{}", render(&titles, &rows).trim_end())?;
+    }
+    for curve in refused {
+        let why =
+            curve.radii.as_ref().err().map_or_else(String::new, |error| error.details().message.clone());
+        say!("no radius of {}: {why}", curve.method)?;
+    }
+    Ok(())
+}
+
+fn curve_to_json(curve: &RadiusCurve, steps: &[f64]) -> Value {
+    let points: Vec<Value> =
+        radii(curve, steps).map(|(step, radius)| json!({ "step": step, "radius": radius })).collect();
+    json!({
+        "method": curve.method,
+        "steps": points,
+        "error": curve.radii.as_ref().err().map(|error| error.details().message.clone()),
+    })
 }
 
 /// Shows what is judged, and looks whether it is to end.

@@ -34,6 +34,16 @@ pub(crate) fn run(args: &StabilityArgs, output: Output) -> Result<ExitCode, Fail
     }
     show_warnings(&project.warnings, &args.system.system, output);
     stop::listen();
+    if let (Some(_), Some(methods)) = (&law, &args.methods) {
+        let method = project.groups[0].method.label();
+        return Err(Error::new(
+            Code::CommandLine,
+            format!("`--methods {methods}` has no place beside `{method}`"),
+        )
+        .because("it learns during the run and is judged by Bohl exponents, the others by spectral radii")
+        .hint("leave `--methods` out, or choose another method by `--method zoh`")
+        .into());
+    }
     let Some(law) = law else {
         spectral::run(&system, args, output)?;
         return Ok(supervision::exit_code(0));

@@ -74,6 +74,16 @@ fn tip(error: &clap::Error) -> Option<String> {
         let flag = missing.split(' ').next().unwrap_or_default();
         return example_with(flag).map(|example| format!("for example `{example}`"));
     }
+    if error.kind() == ErrorKind::ArgumentConflict {
+        let flags = [ContextKind::InvalidArg, ContextKind::PriorArg].map(|kind| match error.get(kind) {
+            Some(ContextValue::String(flag)) => flag.clone(),
+            Some(ContextValue::Strings(flags)) => flags.join(" "),
+            _ => String::new(),
+        });
+        let is_about = |flag| flags.iter().any(|named| named.starts_with(flag));
+        return is_about("--no-record")
+            .then(|| "`--no-record` writes no files: leave one of the two out".to_owned());
+    }
     let words: Vec<String> = crate::arguments().map(|word| word.to_string_lossy().into_owned()).collect();
     if let Some(tip) = single_dash(&words) {
         return Some(tip);

@@ -269,6 +269,10 @@ fn times_that_cannot_be_are_refused_in_our_words() {
         ("run dual-mass --step 1e300", "a step of 1e300 s is longer than the run of 100 ms"),
         ("compare dual-mass --steps 1ms,1s", "a step of 1 s is longer than the run"),
         ("check dual-mass --t-end -1", "the run stops at -1 s, before it starts at 0 s"),
+        ("run dual-mass --t-end 0", "the run stops at 0 s, where it starts: there is nothing to simulate"),
+        ("run dual-mass --t-end 0", "give a stop after 0 s: `--t-end 10s`"),
+        ("run dual-mass --t-end inf", "only finite numbers can be used: write a number and a unit"),
+        ("run dual-mass --t-end NaN", "`NaN` is not a time"),
         ("check dual-mass --set system.start=2s", "the run stops at 100 ms, before it starts at 2 s"),
         ("run dual-mass --step -1ms", "a step of -1 ms is not possible"),
         ("compare dual-mass --steps -1ms", "a step of `-1ms` is not possible"),
@@ -507,7 +511,7 @@ fn many_warnings_of_a_kind_leave_the_result_in_sight() {
     );
     let run = sandbox.run("run OspSystemStructure.xml --t-end 10ms --no-record").exits(0);
     assert_eq!(run.stderr.matches("warning[W0141]").count(), 2, "{}", run.story());
-    run.says("3 more of W0141: `costep check OspSystemStructure.xml` shows them");
+    run.says("3 more of W0141, about `p2`, `p3`, `p4`: `costep check OspSystemStructure.xml` shows them");
     let check = sandbox.run("check OspSystemStructure.xml").exits(0);
     assert_eq!(check.stderr.matches("warning[W0141]").count(), 5, "{}", check.story());
     // The same defect has the same code wherever it is met.
@@ -555,4 +559,25 @@ fn models_that_were_never_trusted_are_spoken_of() {
     let done = sandbox.run(&format!("{line} prestep --models rls"));
     done.says("the identified model was never trusted: all inputs were held").says("warning[W0770]");
     assert!(!sandbox.run(&format!("{line} prestep")).story().contains("never trusted"));
+}
+
+#[test]
+fn a_copied_fmu_that_is_old_is_told() {
+    let sandbox = desk_with_fmus();
+    sandbox.run("new pair fmus/s1.fmu fmus/s2.fmu --quiet").exits(0);
+    assert!(!sandbox.run("check pair").exits(0).story().contains("W0209"));
+    sandbox.run("export-fmu dual-mass --part s1 --set m1=11 --out fmus --quiet").exits(0);
+    let done = sandbox.run("run pair --no-record").exits(0);
+    let done = done.says("warning[W0209]: `../fmus/s1.fmu` has changed since it was copied into the project");
+    let done = done.says("system.toml:14").says("copy `pair/../fmus/s1.fmu` over `pair/s1.fmu`");
+    assert_eq!(done.stderr.matches("W0209").count(), 1, "{}", done.story());
+    fs::copy(sandbox.path("fmus/s1.fmu"), sandbox.path("pair/s1.fmu")).unwrap();
+    assert!(!sandbox.run("check pair").exits(0).story().contains("W0209"));
+    // Where the original is not there, nobody knows.
+    fs::remove_dir_all(sandbox.path("fmus")).unwrap();
+    assert!(!sandbox.run("check pair").exits(0).story().contains("W0209"));
+    // What is used where it is, is no copy.
+    sandbox.run("export-fmu dual-mass --out fmus --quiet").exits(0);
+    sandbox.run("new other fmus/s1.fmu --no-copy --quiet").exits(0);
+    assert!(!fs::read_to_string(sandbox.path("other/system.toml")).unwrap().contains("copied_from"));
 }

@@ -36,7 +36,7 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) sandbox: bool,
     /// Folder for recording, copy of the project and checkpoints [default: the project's folder, or costep-MODEL]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", conflicts_with = "no_record")]
     pub(crate) out: Option<PathBuf>,
     /// Also write a page about the run: one HTML file that stands alone
     #[arg(long, value_name = "FILE", conflicts_with = "no_record")]

@@ -28,6 +28,9 @@ use analysis::Analysis;
 /// The word that stands for a merge in place of a plan.
 const MERGE: &str = "merge";
 
+/// The name that a plan in a folder has by custom.
+const PLAN: &str = "plan.toml";
+
 /// Plans that come with costep.
 const PLANS: [(&str, &str); 3] = [
     ("genser2020-tab3.4", include_str!("../../../../../examples/plans/genser2020-tab3.4.toml")),
@@ -89,9 +92,12 @@ pub(crate) fn run(args: &DoeArgs, output: Output) -> Result<ExitCode, Failure> {
 
 fn builtin(name: &str) -> Result<&'static str, Error> {
     PLANS.iter().find(|(id, _)| *id == name).map(|(_, text)| *text).ok_or_else(|| {
-        Error::new(Code::UnknownName, format!("no plan of costep is called `{name}`"))
-            .suggest(name, PLANS.iter().map(|(id, _)| *id))
-            .hint(format!("plans: {}", PLANS.map(|(id, _)| id).join(", ")))
+        Error::new(
+            Code::UnknownName,
+            format!("there is no file `{name}`, and no plan of costep is called so"),
+        )
+        .suggest(name, PLANS.iter().map(|(id, _)| *id))
+        .hint(format!("plans: {}", PLANS.map(|(id, _)| id).join(", ")))
     })
 }
 
@@ -99,6 +105,9 @@ fn builtin(name: &str) -> Result<&'static str, Error> {
 fn campaign(name: &str, args: &DoeArgs) -> Result<Campaign, Errors> {
     let registry = Registry::standard();
     let file = Path::new(name);
+    if let Some(error) = system_in_place_of_plan(name) {
+        return Err(error.into());
+    }
     let mut plan = match builtin(name) {
         Ok(text) if !file.exists() => Plan::from_toml(text, Path::new(&format!("{name}.toml")), &registry)?,
         Err(error) if !file.exists() && !name.ends_with(".toml") => return Err(error.into()),
@@ -106,6 +115,37 @@ fn campaign(name: &str, args: &DoeArgs) -> Result<Campaign, Errors> {
     };
     plan.changes.extend(args.changes()?);
     Campaign::new(plan, registry)
+}
+
+/// The error of a system where a plan should be named, with a plan for it.
+fn system_in_place_of_plan(name: &str) -> Option<Error> {
+    let file = Path::new(name);
+    let is_folder = file.is_dir();
+    if is_folder && file.join(PLAN).is_file() {
+        let plan = argument(&file.join(PLAN));
+        return Some(no_plan(name, "a folder").hint(format!("`costep doe {plan}`")));
+    }
+    let is_model = !file.exists() && Registry::standard().model(name).is_ok();
+    let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
+    let kind = match () {
+        () if is_folder => "a folder",
+        () if is_model => "a built-in model",
+        () if ends(&[".fmu"]) && file.exists() => "an FMU",
+        () if ends(&[".ssp", ".ssd", ".msim"]) && file.exists() => "a system",
+        () => return None,
+    };
+    let example = format!(
+        "a plan is a file that names system and factors, for example plan.toml with\n\n    [plan]\n    system = {name:?}\n    \
+         methods = [\"zoh\", \"nepce\"]\n    steps = [\"1 ms\", \"2 ms\"]\n\n  and then `costep doe plan.toml`; \
+         `costep doe genser2020-tab3.4 --print` prints a larger one. Without a plan: `costep map {} --steps 1ms,2ms`",
+        argument(file)
+    );
+    Some(no_plan(name, kind).hint(example))
+}
+
+fn no_plan(name: &str, kind: &str) -> Error {
+    Error::new(Code::CommandLine, format!("`{name}` is {kind}, not a plan of runs"))
+        .because("`costep doe` runs all combinations of the levels of factors, which a plan lists")
 }
 
 /// Does the runs that are not in the table yet, and gives all rows.

@@ -6,6 +6,7 @@ use crate::description::ModelDescription;
 use crate::description::enumerations::{Causality, Initial, Variability, VariableType};
 use crate::description::value::{Number, Values};
 use crate::description::variable::{Item, TypeDefinition, Variable};
+use crate::short;
 
 /// When a variable is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,11 +134,29 @@ fn setting(description: &ModelDescription, name: &str, index: usize, values: &Va
         return Err(no_item(name, word, &declared.items));
     }
     let values = fit(values, variable.kind, declared)
-        .map_err(|cause| wrong(name, &cause).hint(format!("write {}", expected(variable.kind))))?;
+        .map_err(|cause| wrong(name, &cause).hint(instead(values, variable)))?;
     check_item(name, declared, &values)?;
     check_range(name, variable, &values)?;
     let name = variable.name.clone();
     Ok(Setting { variable: index, name, reference: variable.value_reference, values, moment })
+}
+
+/// What is to be written instead of values of another type.
+fn instead(values: &Values, variable: &Variable) -> String {
+    let is_float = matches!(variable.kind, VariableType::Float32 | VariableType::Float64);
+    let quantity = |text: &String| {
+        let (number, _) = text.trim().split_once(' ')?;
+        number.parse::<f64>().ok().map(|_| number.to_owned())
+    };
+    let unit =
+        variable.unit().map_or("the variable has no unit".into(), |unit| format!("in `{}`", short(unit)));
+    match values {
+        Values::String(words) if is_float && words.len() == 1 => match quantity(&words[0]) {
+            Some(number) => format!("write the number alone, {unit}: `{number}`, converted if need be"),
+            None => format!("write {}", expected(variable.kind)),
+        },
+        _ => format!("write {}", expected(variable.kind)),
+    }
 }
 
 /// What is written for a value of this type.

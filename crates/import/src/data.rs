@@ -131,9 +131,9 @@ impl DataFile {
         let separator = separator(first);
         let Some(separator) = separator else {
             let message = "the file has only one column".into();
-            return Err(
-                flaw(&path, index + 1, message).hint("separate columns by tabs, semicolons or commas")
-            );
+            return Err(flaw(&path, index + 1, message)
+                .because("the first column is time, those after it are values")
+                .hint("write `time,value` and a time in seconds in each line; separate columns by tabs, semicolons or commas"));
         };
         let cells: Vec<Cow<'_, str>> = cells(first, separator).collect();
         let is_row = cells.iter().all(|cell| number(cell, separator).is_some());
@@ -255,7 +255,13 @@ impl DataFile {
                         )
                     }
                 };
-                return Err(flaw(&self.path, index + 1, message));
+                let error = flaw(&self.path, index + 1, message);
+                return Err(match looks_like_date(cell.trim()) && place == 0 {
+                    true => error
+                        .because("times are numbers of seconds from the start of the run, not dates")
+                        .hint("subtract the first date and write seconds, or name the unit: `time [h]`"),
+                    false => error,
+                });
             };
             let time = time * factor / divisor;
             if let Some((before, _)) = points.last().filter(|(before, _)| time < *before) {
@@ -368,6 +374,14 @@ fn read_text(path: &Path) -> Result<String> {
         Ok(text) => text,
         Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
     })
+}
+
+/// Whether a text is a date or a time of the day: `2020-01-31`, `31.01.2020 12:00`, `12:00:05`.
+fn looks_like_date(text: &str) -> bool {
+    let digits = text.bytes().filter(u8::is_ascii_digit).count();
+    let marks = text.bytes().skip(1).filter(|byte| matches!(byte, b'-' | b':' | b'/' | b'.')).count();
+    let is_of_date = |byte: u8| byte.is_ascii_digit() || b"-:/. TZ+".contains(&byte);
+    digits >= 3 && marks >= 1 && text.bytes().all(is_of_date)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use costep_core::quantity::plain_time;
 use costep_core::{Code, Error, External, Place};
 use costep_fmu_file::TypeDefinition;
 use costep_fmu_file::settings::no_item;
@@ -235,7 +236,15 @@ fn optional_time(section: &Section<'_>, problems: &mut Problems<'_>) -> Option<f
 }
 
 fn read_frequency(section: &Section<'_>, problems: &mut Problems<'_>) -> Option<f64> {
-    let frequency = required(section, "frequency", problems)?;
+    let period = section.get("period").filter(|_| section.get("frequency").is_none());
+    let hint = match period.map(|node| &node.value) {
+        Some(Value::Integer(period)) if *period > 0 => given_by_period(*period as f64),
+        Some(Value::Real(period)) if *period > 0.0 => given_by_period(*period),
+        Some(_) => "in Hz: 1 over the period in seconds".into(),
+        None => "in Hz: write a number".to_owned(),
+    };
+    section.require("frequency", &hint, problems);
+    let frequency = section.number("frequency", problems)?;
     if frequency < 0.0 {
         problems.report(section.origin_of("frequency"), || {
             Error::new(Code::BadValue, format!("a frequency of {frequency} Hz is not possible"))
@@ -244,6 +253,10 @@ fn read_frequency(section: &Section<'_>, problems: &mut Problems<'_>) -> Option<
         return None;
     }
     Some(frequency)
+}
+
+fn given_by_period(period: f64) -> String {
+    format!("in Hz, 1 over the period: `frequency = {}`", plain_time(1.0 / period))
 }
 
 fn read_points(node: &Node, shape: &str, problems: &mut Problems<'_>) -> Option<Vec<(f64, f64)>> {

@@ -220,7 +220,7 @@ fn unknown_path(root: &Table, path: &[String]) -> Error {
         return error;
     }
     if path.len() == 1 {
-        let part = parts.first().copied().unwrap_or("PART");
+        let part = if let [part] = parts[..] { part } else { "PART" };
         return Error::new(Code::UnknownParameter, format!("`{written}` does not say of which part"))
             .hint(format!("write `{part}.{written}`; parts: {}", shortened(&parts.join(", "))));
     }

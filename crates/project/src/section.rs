@@ -57,6 +57,10 @@ impl<'a> Section<'a> {
                         Value::Text(id) if label == "[method]" => {
                             error.hint(format!("write `[method]` and below it `id = \"{}\"`", shortened(id)))
                         }
+                        Value::Text(file) if label.starts_with("[fmu.") => error.hint(format!(
+                            "write `{label}` and below it `file = \"{}\"`, in the place of this line",
+                            shortened(file)
+                        )),
                         _ if label.starts_with('[') => {
                             error.hint(format!("write `{label}` and its keys below it, `key = value`"))
                         }
@@ -273,7 +277,12 @@ pub(crate) fn number(node: &Node, what: &dyn Display, problems: &mut Problems<'_
                 Error::new(Code::BadValue, format!("{what} is `{}`, not a number", shortened(text))).hint(
                     match with_point(text) {
                         Some(corrected) => format!("write a decimal point: {}", shortened(&corrected)),
-                        None => "write a plain number such as 2.5 or 1e-3".into(),
+                        None => match quantity(text) {
+                            Some(number) => format!(
+                                "a number here is in the unit of the signal or parameter: write {number}, converted to that"
+                            ),
+                            None => "write a plain number such as 2.5 or 1e-3".into(),
+                        },
                     },
                 )
             }
@@ -282,6 +291,13 @@ pub(crate) fn number(node: &Node, what: &dyn Display, problems: &mut Problems<'_
         return None;
     }
     number
+}
+
+/// The number of a text such as `20 degC`.
+pub(crate) fn quantity(text: &str) -> Option<&str> {
+    let (number, unit) = text.trim().split_once(' ')?;
+    (number.parse::<f64>().is_ok() && unit.trim().starts_with(|c: char| c.is_alphabetic() || c == '%'))
+        .then_some(number)
 }
 
 /// The time of a value in seconds.

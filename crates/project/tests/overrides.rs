@@ -76,7 +76,7 @@ fn mistakes_name_the_flag_and_no_line() {
         ("b.ck", "soft", Code::BadValue, "`soft`, not a number"),
         ("b.ck", "-1", Code::BadValue, "allowed: zero or more"),
         ("b.kc", "1", Code::UnknownParameter, "did you mean `ck`?"),
-        ("ck", "1", Code::UnknownParameter, "write `a.ck`; parts: a, b"),
+        ("ck", "1", Code::UnknownParameter, "write `PART.ck`; parts: a, b"),
         ("c.ck", "1", Code::UnknownKey, "nothing is called `c.ck`"),
         ("stpe.size", "1ms", Code::UnknownKey, "did you mean `step`?"),
         ("step.sise", "1ms", Code::UnknownKey, "did you mean `size`?"),

@@ -13,7 +13,7 @@ use costep_integrate::{Solver, Solvers};
 use costep_system::Component;
 
 use crate::components::check_name;
-use crate::document::Entry;
+use crate::document::{Entry, Value};
 use crate::fmus::component::{CoSimulationComponent, ModelExchangeComponent};
 use crate::fmus::{FmuFile, FmuInterface, FmuSpec, Isolation, Opened, has_workers, value, variations};
 use crate::keys;
@@ -40,6 +40,9 @@ pub(crate) fn read(
 ) -> Option<Fmu> {
     let label = format!("[fmu.{}]", shortened(&entry.key));
     let section = Section::open(Some(&entry.node), &label, keys::FMU, problems);
+    if matches!(entry.node.value, Value::Text(_)) {
+        return None;
+    }
     let named = check_name(&entry.key, "part", entry.key_origin, problems);
     let care = read_care(&section, problems);
     let trust = section.get("trust").map(|_| section.truth("trust", problems));

@@ -41,8 +41,19 @@ pub(crate) fn check_columns(columns: &[Column]) -> Result<(), String> {
 }
 
 /// The error for a column that is not there, with the nearest name as help.
+/// Columns that are named as meant.
+const NAMED: usize = 4;
+
 pub(crate) fn unknown_column(message: String, wrong: &str, columns: &[Column]) -> Error {
-    Error::new(Code::UnknownColumn, message).suggest(wrong, columns.iter().map(|column| column.name.as_str()))
+    let error = Error::new(Code::UnknownColumn, message);
+    // A port without its part.
+    let ends = |name: &&str| name.rsplit_once('.').is_some_and(|(_, port)| port == wrong);
+    let meant: Vec<&str> =
+        columns.iter().map(|column| column.name.as_str()).filter(ends).take(NAMED).collect();
+    if !meant.is_empty() {
+        return error.hint(format!("write the part too: {}", meant.join(", ")));
+    }
+    error.suggest(wrong, columns.iter().map(|column| column.name.as_str()))
 }
 
 #[cfg(test)]

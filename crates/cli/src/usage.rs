@@ -1,5 +1,6 @@
 //! Mistakes of the command line, and what is asked about it.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::CommandFactory;
@@ -37,12 +38,16 @@ const OTHER_WORDS: [(&[&str], &str); 5] = [
 ];
 
 /// Flags of other tools, and what does the same here.
-const OTHER_FLAGS: [(&[&str], &str); 5] = [
+const OTHER_FLAGS: [(&[&str], &str); 6] = [
     (&["--dt", "--h", "--stepsize", "--step-size", "--step_size"], "the macro step is `--step 1ms`"),
     (&["--param", "--parameter", "--start-value"], "parameters are changed by `--set NAME=VALUE`"),
     (
         &["--format"],
         "the ending of the file says the format: `costep export DIR --to x.csv`, `costep plot DIR --out x.png`",
+    ),
+    (
+        &["--isolation", "--isolate", "--process"],
+        "`--set fmu.NAME.isolation=process` gives an FMU a process of its own, `run --sandbox` confines all of them",
     ),
     (&["--log", "--verbose", "--debug"], "`log = true` in the table of an FMU makes it say all it can"),
     (
@@ -89,6 +94,9 @@ fn tip(error: &clap::Error) -> Option<String> {
         return Some(tip);
     }
     let stray = word(ContextKind::InvalidArg)?;
+    if let Some(tip) = path_with_blanks(&words, |path| Path::new(path).exists()) {
+        return Some(tip);
+    }
     let is_known = |(flags, _): &&(&[&str], &str)| flags.contains(&stray.as_str());
     if let Some((_, tip)) = OTHER_FLAGS.iter().find(is_known) {
         return Some((*tip).into());
@@ -98,7 +106,35 @@ fn tip(error: &clap::Error) -> Option<String> {
             "`costep new DIR A.fmu B.fmu` makes a project of several FMUs, `costep run DIR` runs it".into(),
         );
     }
-    list_with_blanks(&words, &stray).or_else(|| divided_value(&words, &stray))
+    list_with_blanks(&words, &stray)
+        .or_else(|| divided_value(&words, &stray))
+        .or_else(|| of_this_verb(&words, &stray).filter(|_| error.kind() == ErrorKind::UnknownArgument))
+}
+
+/// How a path is written that blanks have divided, if that is one that exists.
+fn path_with_blanks(words: &[String], exists: impl Fn(&str) -> bool) -> Option<String> {
+    let starts = (1..words.len()).filter(|start| !words[*start].starts_with('-'));
+    let spans = starts.flat_map(|start| (start + 2..=words.len()).map(move |end| (start, end)));
+    spans.map(|(start, end)| (start, words[start..end].join(" "))).find(|(_, path)| exists(path)).map(
+        |(start, path)| {
+            format!("a path with blanks needs quotes: `costep {} \"{path}\"`", words[..start].join(" "))
+        },
+    )
+}
+
+/// What is meant by an argument that other verbs take.
+fn of_this_verb(words: &[String], stray: &str) -> Option<String> {
+    let verb = words.iter().find(|word| !word.starts_with('-'))?;
+    match verb.as_str() {
+        "resume" if stray.starts_with("--") => Some(format!(
+            "a run is resumed as it began; `costep run` with `{stray}` starts another one, `--out DIR` keeps this one"
+        )),
+        "compare" if !stray.starts_with('-') => Some(
+            "`costep compare` runs one system by several methods and steps; `costep plot A B` draws recordings over each other"
+                .into(),
+        ),
+        _ => None,
+    }
 }
 
 /// Flags whose values are lists.
@@ -235,6 +271,13 @@ mod tests {
         }
         assert_eq!(divided_value(&words("run pair --method zoh other"), "other"), None);
         assert_eq!(divided_value(&words("run pair other"), "other"), None);
+    }
+
+    #[test]
+    fn paths_that_blanks_have_divided_are_put_together() {
+        let tip = path_with_blanks(&words("run my home --quiet"), |path| path == "my home");
+        assert_eq!(tip.as_deref(), Some("a path with blanks needs quotes: `costep run \"my home\"`"));
+        assert_eq!(path_with_blanks(&words("run my home"), |_| false), None);
     }
 
     #[test]

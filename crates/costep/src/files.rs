@@ -106,6 +106,12 @@ pub(crate) fn project_copy(folder: &Path) -> Result<PathBuf> {
             .hint("`costep run --out DIR` makes the folder of a run"));
     }
     let error = Error::new(Code::FileNotReadable, "this is not the folder of a run").in_file(folder);
+    if let Some(parent) =
+        folder.parent().filter(|parent| folder.is_file() && parent.join(PROJECT_COPY).is_file())
+    {
+        let parent = if parent == Path::new("") { Path::new(".") } else { parent };
+        return Err(error.hint(format!("it is a file in one: `costep resume {}`", shell_word(parent))));
+    }
     Err(error.hint(format!("it has no {PROJECT_COPY}; `costep run --out DIR` makes one")))
 }
 

@@ -90,8 +90,13 @@ impl Methods {
     /// The entry with this name.
     pub fn find(&self, id: &str) -> Result<&'static MethodEntry> {
         self.iter().find(|entry| entry.id == id).ok_or_else(|| {
-            Error::new(Code::UnknownMethod, format!("unknown coupling method `{id}`"))
-                .suggest(id, self.iter().map(|entry| entry.id))
+            let error = Error::new(Code::UnknownMethod, format!("unknown coupling method `{id}`"));
+            let words: Vec<&str> = id.split_whitespace().collect();
+            let is_known = |word: &&str| self.iter().any(|entry| entry.id == *word);
+            match words.len() > 1 && words.iter().all(is_known) {
+                true => error.hint(format!("methods are separated by commas: `{}`", words.join(","))),
+                false => error.suggest(id, self.iter().map(|entry| entry.id)),
+            }
         })
     }
 

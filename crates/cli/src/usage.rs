@@ -79,6 +79,19 @@ fn tip(error: &clap::Error) -> Option<String> {
         let flag = missing.split(' ').next().unwrap_or_default();
         return example_with(flag).map(|example| format!("for example `{example}`"));
     }
+    if error.kind() == ErrorKind::InvalidValue
+        && word(ContextKind::InvalidValue).is_some_and(|value| value.is_empty())
+    {
+        let named = word(ContextKind::InvalidArg).unwrap_or_default();
+        let (flag, value) = named.split_once(' ')?;
+        let meant = match value {
+            "<file>" if flag == "--report" => "rig.html",
+            "<dir>" => "rig",
+            "<time>" => "1ms",
+            _ => return None,
+        };
+        return Some(format!("for example `{flag} {meant}`"));
+    }
     if error.kind() == ErrorKind::ArgumentConflict {
         let flags = [ContextKind::InvalidArg, ContextKind::PriorArg].map(|kind| match error.get(kind) {
             Some(ContextValue::String(flag)) => flag.clone(),
@@ -94,6 +107,11 @@ fn tip(error: &clap::Error) -> Option<String> {
         return Some(tip);
     }
     let stray = word(ContextKind::InvalidArg)?;
+    if let Some(at) =
+        words.iter().position(|word| *word == stray).filter(|at| *at > 0 && words[at - 1] == "--live")
+    {
+        return Some(format!("write `--live={}`, without a blank", words[at]));
+    }
     if let Some(tip) = path_with_blanks(&words, |path| Path::new(path).exists()) {
         return Some(tip);
     }

@@ -297,6 +297,16 @@ fn fmus_of_python_code_are_kept_apart_and_find_their_modules() {
         .says("cause: Fatal py exception encountered: [doStep] PyObject_CallMethod \"unsupported operand type(s) for");
     let said = std::fs::read_to_string(sandbox.path("out/four.log")).unwrap();
     assert!(said.contains("unsupported operand"), "{said}");
+    // An output that holds no number: its name is told.
+    let code = std::fs::read_to_string(sandbox.path("four/part.py")).unwrap();
+    sandbox.write("six/helper.py", "");
+    sandbox.write("six/part.py", code.replace("self.y += step_size * GAIN", "self.y = \"hot\""));
+    build_as_it_is(&sandbox, &interpreter, "six");
+    run_parts(&sandbox, &["six"], &[library])
+        .exits(2)
+        .says("`six`: fmi2GetReal returned Fatal")
+        .says("while reading `y`")
+        .says("what is registered as `Real` has to hold a number");
     // Python without a `return` returns None, which PythonFMU takes for the wish to end.
     build_part(&sandbox, &interpreter, "five", "GAIN = 1.0", "");
     let code = std::fs::read_to_string(sandbox.path("five/part.py")).unwrap();

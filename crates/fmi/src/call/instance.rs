@@ -7,6 +7,7 @@ use std::mem::ManuallyDrop;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 use costep_core::{Code, Error, Experiment, Result};
+use costep_fmu_file::short;
 
 use crate::call::ffi2::Callbacks;
 use crate::call::first::Startup;
@@ -323,16 +324,41 @@ impl Instance {
             Functions::V3(f) => {
                 let (n, count, values) = (references.len(), values.len(), values.as_mut_ptr());
                 // SAFETY: the instance is alive, the FMU is told both lengths.
-                return self.call(Call::GetReals, || unsafe {
+                let outcome = self.call(Call::GetReals, || unsafe {
                     (f.get_float64)(self.handle, references.as_ptr(), n, values, count)
                 });
+                return outcome.map_err(|error| self.while_reading(error, references));
             }
         };
         assert_eq!(references.len(), values.len());
         // SAFETY: the instance is alive, the lengths are equal.
-        self.call(Call::GetReals, || unsafe {
+        let outcome = self.call(Call::GetReals, || unsafe {
             get_real(self.handle, references.as_ptr(), references.len(), values.as_mut_ptr())
-        })
+        });
+        outcome.map_err(|error| self.while_reading(error, references))
+    }
+
+    /// The error of reading variables, with their names.
+    #[cold]
+    fn while_reading(&self, error: Error, references: &[u32]) -> Error {
+        let all = self.library.description().variables().iter();
+        let names: Vec<String> = all
+            .filter(|variable| variable.kind.is_float() && references.contains(&variable.value_reference))
+            .map(|variable| format!("`{}`", short(&variable.name)))
+            .take(NAMED + 1)
+            .collect();
+        let more = if names.len() > NAMED { ", ..." } else { "" };
+        let read = format!("while reading {}{more}", names[..names.len().min(NAMED)].join(", "));
+        let error = match &error.details().cause {
+            _ if names.is_empty() => error,
+            Some(cause) => {
+                let cause = format!("{cause}; {read}");
+                error.because(cause)
+            }
+            None => error.because(read),
+        };
+        let is_of_python = error.details().hint.as_deref() == Some(TRACEBACK);
+        if is_of_python { error.hint(NO_NUMBER) } else { error }
     }
 
     /// Sets derivatives of inputs of any orders at the start of the next step (not in FMI 3).
@@ -387,6 +413,10 @@ const STEP: &str =
 const TRACEBACK: &str = "PythonFMU passes on no line number and no traceback, with `log = true` neither: write `import traceback` and, \
      around what the method does, `try: ... except Exception: traceback.print_exc(); raise`, build the FMU again and run it: the traceback is shown, and in `printed.log` of the run; \
      see docs/howto/python-fmus.md";
+const NO_NUMBER: &str =
+    "what is registered as `Real` has to hold a number: look where the Python code of the FMU assigns to it";
+/// Variables that are named where they cannot be read.
+const NAMED: usize = 4;
 const NOT_ASKED: &str = "`log = true` in its table of the project asks it for more messages; `costep check --probe` tests it by itself";
 const SILENT_STEP: &str =
     "`costep check --probe` tests the FMU by itself; try a smaller step, or other inputs and parameters";

@@ -157,7 +157,7 @@ fn number_with_more(text: &str, may_have_unit: bool) -> Option<String> {
             "a unit is an attribute of its own, `value=\"{number}\" unit=\"{}\"`, and defined in <Units>",
             short(unit)
         ),
-        false => "whole numbers have no unit".to_owned(),
+        false => "integers have no unit".to_owned(),
     })
 }
 
@@ -172,6 +172,6 @@ mod tests {
         assert!(why("-2.5e3kg").contains("`value=\"-2.5e3\" unit=\"kg\"`"));
         assert!(why("0,5").contains("`value=\"0.5\"`"));
         assert_eq!(why("five") + &why("5 m2") + &why("1 2 x"), "");
-        assert_eq!(number_with_more("5 kg", false).unwrap(), "whole numbers have no unit");
+        assert_eq!(number_with_more("5 kg", false).unwrap(), "integers have no unit");
     }
 }

@@ -95,7 +95,11 @@ impl Answer<'_> {
             self.tell_choice(choice)?;
         }
         if let Some(nearest) = advice.nearest() {
-            say!("{}", paint(WARN, "not reached; the most accurate of what was tried:"))?;
+            let words = match nearest.error {
+                Some(_) => "not reached; the most accurate of what was tried:",
+                None => "not measured; stable of what was tried:",
+            };
+            say!("{}", paint(WARN, words))?;
             self.tell_choice(nearest)?;
         }
         self.tell_others()?;
@@ -111,8 +115,10 @@ impl Answer<'_> {
     fn tell_choice(&self, choice: &Trial) -> Result<(), Error> {
         say!("method   {}", paint(GOOD, &choice.method))?;
         say!("step     {}", paint(GOOD, choice.steps.text()))?;
-        let error = choice.error.map_or(f64::NAN, |error| error.value);
-        say!("error    {error:.1e} of the ranges, {}", self.rests_on(choice))?;
+        match choice.error {
+            Some(error) => say!("error    {:.1e} of the ranges, {}", error.value, self.rests_on(choice))?,
+            None => say!("error    not known: there was no time for a second run at half the step")?,
+        }
         if let Some(second) = &self.advice.confirmed_by {
             let error = number(second.error.map(|error| error.value));
             say!("         {error} at {}: no accident", second.steps.text())?;

@@ -221,10 +221,11 @@ pub struct Advice {
 }
 
 impl Advice {
-    /// Where nothing has the error that was asked for, the trial that came nearest to it.
+    /// Where nothing has the error that was asked for, the stable trial that came nearest to it; one whose error is not known only
+    /// where no error is.
     pub fn nearest(&self) -> Option<&Trial> {
-        let is_measured = |trial: &&Trial| trial.verdict == Verdict::Stable && trial.error.is_some();
-        let trials = self.trials.iter().filter(is_measured).filter(|_| self.choice.is_none());
+        let is_stable = |trial: &&Trial| trial.verdict == Verdict::Stable;
+        let trials = self.trials.iter().filter(is_stable).filter(|_| self.choice.is_none());
         let error = |trial: &Trial| trial.error.map_or(f64::INFINITY, |error| error.value);
         trials.min_by(|a, b| error(a).total_cmp(&error(b)))
     }
@@ -261,7 +262,7 @@ impl Advice {
         if let Some(error) = self.ended.as_ref().filter(|error| !is_over(error)) {
             return Some(error.clone());
         }
-        let nearest = self.nearest().and_then(|trial| Some((trial, trial.error?)));
+        let nearest = self.nearest().map(|trial| (trial, trial.error));
         let error = match self.left_out.is_empty() && self.ended.is_none() {
             true => {
                 let message = "nothing that was tried has an error of at most";
@@ -274,7 +275,12 @@ impl Advice {
             }
         };
         Some(match nearest {
-            Some((trial, least)) => error.because(format!(
+            Some((trial, None)) => error.because(format!(
+                "{} at {} is stable, but its error could not be measured",
+                trial.method,
+                trial.steps.text()
+            )),
+            Some((trial, Some(least))) => error.because(format!(
                 "the least error of what was tried is {:.1e}, of {} at {}",
                 least.value,
                 trial.method,
@@ -511,6 +517,11 @@ mod tests {
         // Ctrl-C and FMUs that hang are told all the same.
         let stopped = advice(Some(trial), Code::Stopped);
         assert!(!stopped.is_cut_short() && stopped.error().is_some());
+        let mut unmeasured = advice(None, Code::TimeLimit);
+        unmeasured.trials = cut.trials.clone();
+        assert_eq!(unmeasured.nearest().map(|trial| trial.error.is_none()), Some(true));
+        let cause = unmeasured.failure().and_then(|error| error.details().cause.clone());
+        assert_eq!(cause.as_deref(), Some("zoh at 1 ms is stable, but its error could not be measured"));
         let nothing = advice(None, Code::TimeLimit);
         assert!(!nothing.is_cut_short() && nothing.exit() == ExitClass::TimeLimit.code());
     }

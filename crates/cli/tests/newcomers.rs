@@ -581,3 +581,17 @@ fn a_copied_fmu_that_is_old_is_told() {
     sandbox.run("new other fmus/s1.fmu --no-copy --quiet").exits(0);
     assert!(!fs::read_to_string(sandbox.path("other/system.toml")).unwrap().contains("copied_from"));
 }
+
+#[test]
+fn an_fmu_of_python_without_its_code_is_told() {
+    let sandbox = desk_with_fmus();
+    changed_fmu(&sandbox, "fmus/s1.fmu", "fmus/bare.fmu", |name, bytes| {
+        in_description(name, bytes, "generationTool=\"", "generationTool=\"PythonFMU 0.7 and ")
+    });
+    sandbox.run("new bare fmus/bare.fmu --quiet").exits(0);
+    sandbox
+        .run("check bare")
+        .exits(0)
+        .says("warning[W0108]: the FMU was made by PythonFMU, but carries no Python code")
+        .says("pythonfmu build -f FILE.py");
+}

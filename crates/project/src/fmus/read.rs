@@ -54,6 +54,14 @@ pub(crate) fn read(
     let validate = section.get("validate").is_none() || section.truth("validate", problems)?;
     let file = open(&path, &section, opened, problems)?;
     tell_stale_copy(&path, &section, problems);
+    let tool = file.description.origin.generation_tool.as_deref();
+    if tool.is_some_and(|tool| tool.starts_with("PythonFMU")) && !file.carries_python {
+        problems.warn(section.origin_of("file"), || {
+            Error::new(Code::FmuRule, "the FMU was made by PythonFMU, but carries no Python code")
+                .because("there is no .py file in its folder `resources`, without which such an FMU crashes")
+                .hint("build it again: `pythonfmu build -f FILE.py`")
+        });
+    }
     let valid = check_findings((&file, &path), validate, &section, problems);
     let interface = read_interface(&section, &file.description, &path, problems);
     let given = Section::open_free(section.get("set"), format!("`set` in {label}"), problems);

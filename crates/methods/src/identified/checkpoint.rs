@@ -18,8 +18,8 @@ impl Identified {
             part.record.save(out);
             out.reals(&part.affine.direct);
         }
-        self.fine_guard.save(out);
-        self.coarse_guard.save(out);
+        self.guards.fine.save(out);
+        self.guards.coarse.save(out);
         out.reals(&self.u_last);
         out.reals(&self.u);
         self.begin.save(out);
@@ -65,8 +65,8 @@ impl Identified {
             part.record.load(from)?;
             from.reals(&mut part.affine.direct)?;
         }
-        self.fine_guard.load(from)?;
-        self.coarse_guard.load(from)?;
+        self.guards.fine.load(from)?;
+        self.guards.coarse.load(from)?;
         from.reals(&mut self.u_last)?;
         from.reals(&mut self.u)?;
         self.begin.load(from)?;

@@ -189,14 +189,20 @@ impl Clock {
     }
 }
 
+/// Limits of inputs at small steps and at macro steps.
+#[derive(Default)]
+struct Guards {
+    fine: Guard,
+    coarse: Guard,
+}
+
 struct Identified {
     settings: Settings,
     inputs: InputSet,
     layout: Layout,
     law: Law,
     parts: Vec<SubsystemLearner>,
-    fine_guard: Guard,
-    coarse_guard: Guard,
+    guards: Guards,
     /// u^k, applied at the end of the last step.
     u_last: Vec<f64>,
     /// u^(k+1), the goal of this step.
@@ -250,8 +256,7 @@ pub fn tuned(options: IdentifiedOptions, tuning: Tuning) -> Box<dyn CouplingMeth
         layout: Layout::default(),
         law: Law::default(),
         parts: Vec::new(),
-        fine_guard: Guard::default(),
-        coarse_guard: Guard::default(),
+        guards: Guards::default(),
         u_last: Vec::new(),
         u: Vec::new(),
         begin: Begin::default(),
@@ -307,7 +312,7 @@ impl CouplingMethod for Identified {
         let scope = Scope::new(system, self.settings.largest);
         self.law = Law::of_learning(system, |i| scope.learns(i));
         let guard = || Guard::new(layout.inputs(), tuning.limits.look_back, tuning.limits.known);
-        (self.fine_guard, self.coarse_guard) = (guard(), guard());
+        self.guards = Guards { fine: guard(), coarse: guard() };
         self.u_last = vec![0.0; layout.inputs()];
         self.u = vec![0.0; layout.inputs()];
         self.begin = Begin::new(layout.inputs());

@@ -128,7 +128,7 @@ impl Identified {
         self.course.wait(&self.settings.tuning.trial);
         (self.course.alarms, self.course.trusted) = (0, 0);
         self.course.small_steps += 1;
-        self.fine_guard.clear();
+        self.guards.fine.clear();
         for (i, part) in self.parts.iter_mut().enumerate() {
             let (u, y) = (&self.u_last[self.layout.input_range(i)], &signals.y[self.layout.output_range(i)]);
             part.fine.restart();

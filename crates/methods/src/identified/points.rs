@@ -94,10 +94,10 @@ impl Identified {
         }
         self.ranges.observe(signals.coupled, signals.external);
         if is_first || was_part {
-            self.fine_guard.observe(signals.coupled);
+            self.guards.fine.observe(signals.coupled);
         }
         if at_macro_step {
-            self.coarse_guard.observe(signals.coupled);
+            self.guards.coarse.observe(signals.coupled);
             self.course.alarmed = self.alarm.rings(signals.y);
             self.whole_steps.note(self.parts.iter().any(|part| part.coarse.rho().is_some()));
         }
@@ -147,7 +147,7 @@ impl Identified {
             return self.hold_switched(signals);
         }
         let guard =
-            if self.course.phase == LearningPhase::Small { &self.fine_guard } else { &self.coarse_guard };
+            if self.course.phase == LearningPhase::Small { &self.guards.fine } else { &self.guards.coarse };
         let limits = self.settings.tuning.limits;
         let changes = if self.whole_steps.is_guessing() { limits.narrow } else { limits.wide };
         guard.clip(changes, &self.inputs, &start, &mut self.u);

@@ -237,6 +237,53 @@ fn fixed_steps_that_are_rejected_are_done_in_halves() {
     assert!(error.code() == Code::NeedsMissing && error.to_string().contains("`s2`"), "{error}");
 }
 
+/// Ramps over whole steps, of a method that has learnt: each part began where the whole step had.
+#[test]
+fn ramps_of_halved_steps_are_one_line() {
+    struct Halving(Box<dyn CouplingMethod>, Arc<Mutex<Vec<[f64; 4]>>>);
+    impl CouplingMethod for Halving {
+        fn request(&self) -> Request {
+            Request { after_step: AfterStep::Judge, ..self.0.request() }
+        }
+        fn prepare(&mut self, system: &SystemView<'_>) -> Result<()> {
+            self.0.prepare(system)
+        }
+        fn divides(&mut self, step: &StepContext, signals: &Signals<'_>) -> bool {
+            self.0.divides(step, signals)
+        }
+        fn pre_step(&mut self, step: &StepContext, signals: &mut Signals<'_>) -> Result<()> {
+            self.0.pre_step(step, signals)
+        }
+        fn post_step(&mut self, step: &StepContext, signals: &Signals<'_>) -> Result<Verdict> {
+            if step.t < 0.3 {
+                return Ok(Verdict::Accept);
+            }
+            if step.h > 0.6e-3 {
+                return Ok(Verdict::Reject { shorter: 0.5 * step.h });
+            }
+            let [begin, slope] = [0, 1].map(|order| signals.inputs.coefficients(order)[0]);
+            self.1.lock().unwrap().push([step.h, begin, begin + slope * step.h, slope]);
+            Ok(Verdict::Accept)
+        }
+    }
+    let spec = method("identified:form=ramp");
+    let mut system = coupled(&model("dual-mass", &[]), &Solver::Dopri5(1e-6), &spec, 0.4, 1e-3);
+    let parts = Arc::new(Mutex::new(Vec::new()));
+    system.groups[0].method = Box::new(Halving(spec.build(), Arc::clone(&parts)));
+    let mut engine = Engine::new(system).unwrap();
+    while !engine.is_over() {
+        engine.step().unwrap();
+    }
+    let parts = parts.lock().unwrap();
+    let scale = parts.iter().map(|[_, begin, ..]| begin.abs()).fold(0.0, f64::max);
+    let same = |a: f64, b: f64| (a - b).abs() <= 1e-12 * scale;
+    assert!(parts.len() >= 190 && parts.iter().any(|[.., slope]| slope.abs() > scale), "{}", parts.len());
+    for pair in parts.chunks_exact(2) {
+        let [[h, _, end, slope], [_, begin, _, next]] = [pair[0], pair[1]];
+        assert!(same(end, begin) && same(slope * h, next * h), "{pair:?}");
+    }
+}
+
 #[test]
 fn nothing_is_rejected_for_ever() {
     struct Never(Box<dyn CouplingMethod>);

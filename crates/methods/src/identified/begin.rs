@@ -10,7 +10,7 @@ use costep_core::{InputSet, Result, Signals, StateReader, StateWriter};
 /// corpus of `trust` gain.
 const SURPRISE: f64 = 0.5;
 
-/// The coupling signals at both ends of the last step, and the beginning of the next.
+/// The coupling signals at both ends of the last whole step, and the beginning of the next step or part of one.
 #[derive(Default)]
 pub(super) struct Begin {
     z: Vec<f64>,
@@ -31,7 +31,7 @@ impl Begin {
         }
     }
 
-    /// From the inputs at the end of the last step.
+    /// From the inputs at the end of the last step, or of the last part of one that was rejected as a whole.
     pub(super) fn go_on(&mut self, u_last: &[f64]) {
         self.u.copy_from_slice(u_last);
     }
@@ -55,10 +55,12 @@ impl Begin {
 
     pub(super) fn save(&self, out: &mut StateWriter) {
         out.reals(&self.z);
+        out.reals(&self.u);
     }
 
     pub(super) fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
-        from.reals(&mut self.z)
+        from.reals(&mut self.z)?;
+        from.reals(&mut self.u)
     }
 }
 

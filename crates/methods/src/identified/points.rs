@@ -21,6 +21,7 @@ impl Identified {
             self.take_feedthrough(signals);
         }
         signals.inputs.evaluate(self.clock.last_length, &mut self.u_last);
+        self.begin.go_on(&self.u_last);
         if self.course.is_frozen {
             return self.go_on_frozen(step, signals);
         }
@@ -105,9 +106,8 @@ impl Identified {
             if self.all_are_trusted(|part| &part.fine) { self.course.trusted + 1 } else { 0 };
     }
 
-    /// Where the ramps of the step begin.
+    /// Begins the ramps of a whole step anew where signals surprise.
     fn begin_ramps(&mut self) {
-        self.begin.go_on(&self.u_last);
         if self.ladder.is_used || self.course.is_frozen || !self.begin.look_for_surprises(&self.inputs) {
             return;
         }
@@ -179,14 +179,13 @@ impl Identified {
             self.inputs.copy(&self.u, signals.inputs.coefficients_mut(0));
             return;
         }
-        // Where a ramp lasts for several parts, `u_last` is the input at the start of this part.
+        // Where a ramp lasts for several parts, it goes on from the input at the start of this part.
         let left = if self.course.phase == LearningPhase::Small {
             step.h
         } else {
             self.clock.h - (step.t - self.clock.macro_start)
         };
-        let is_large = self.course.phase == LearningPhase::Large;
-        let begin = if is_large { self.begin.inputs() } else { &self.u_last };
+        let begin = self.begin.inputs();
         for j in self.inputs.iter() {
             signals.inputs.coefficients_mut(0)[j] = begin[j];
             signals.inputs.coefficients_mut(1)[j] = (self.u[j] - begin[j]) / left;

@@ -41,9 +41,7 @@ pub fn main(command_line: impl IntoIterator<Item = OsString>) -> ExitCode {
     be_told_of_full_files();
     #[cfg(target_os = "linux")]
     costep_supervise::name_the_end_of_processor_time();
-    if let Some(code) = supervision::host() {
-        return code;
-    }
+    supervision::host();
     let cli = match Cli::try_parse_from(words) {
         Ok(cli) => cli,
         Err(error) => return usage::report(&error),
@@ -57,7 +55,8 @@ pub fn main(command_line: impl IntoIterator<Item = OsString>) -> ExitCode {
         Err(failure) => failure.report(json),
     };
     // Nothing of an FMU is left now that could still fail.
-    supervision::end(json).unwrap_or(code)
+    supervision::end(json);
+    code
 }
 
 /// Does the work with a stack that suffices, whatever the shell allows (`ulimit -s`).
@@ -66,19 +65,10 @@ pub fn with_room<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     {
         const ROOM: usize = 8 << 20;
         if costep_supervise::stack_limit().is_some_and(|limit| limit < ROOM as u64) {
-            return std::thread::scope(|scope| {
-                let thread = std::thread::Builder::new().name("main".into()).stack_size(ROOM);
-                match thread.spawn_scoped(scope, work).map(std::thread::ScopedJoinHandle::join) {
-                    Ok(Ok(result)) => result,
-                    Ok(Err(panic)) => std::panic::resume_unwind(panic),
-                    // As where no other thread can be started.
-                    Err(cause) => {
-                        let error =
-                            Error::new(Code::NoProcess, "a thread with a stack of 8 MiB cannot be started");
-                        style::print_error(&error.because(cause));
-                        std::process::exit(i32::from(Code::NoProcess.entry().exit.code()))
-                    }
-                }
+            return costep_supervise::with_stack(ROOM, work).unwrap_or_else(|cause| {
+                let error = Error::new(Code::NoProcess, "a thread with a stack of 8 MiB cannot be started");
+                style::print_error(&error.because(cause));
+                std::process::exit(i32::from(Code::NoProcess.entry().exit.code()))
             });
         }
     }

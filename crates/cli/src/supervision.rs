@@ -47,13 +47,9 @@ mod system {
         false
     }
 
-    pub(crate) fn end(_json: bool) -> Option<ExitCode> {
-        None
-    }
+    pub(crate) fn end(_json: bool) {}
 
-    pub(crate) fn host() -> Option<ExitCode> {
-        None
-    }
+    pub(crate) fn host() {}
 
     pub(crate) fn hold_back(_text: &str) -> bool {
         false
@@ -174,14 +170,13 @@ mod system {
         }
     }
 
-    /// Hosts an FMU, if that is what this process was started for. Otherwise others can be started for it from now on.
-    pub(crate) fn host() -> Option<ExitCode> {
+    /// Hosts an FMU to the end of this process, if that is what it was started for. Otherwise others can be started for it from now on.
+    pub(crate) fn host() {
         let first = crate::arguments().next();
         let first = first.as_ref().and_then(|first| first.to_str());
         let files = first.and_then(|first| first.strip_prefix(WORKER_FLAG)?.strip_prefix('='));
         let Some(files) = files else {
-            offer_workers();
-            return None;
+            return offer_workers();
         };
         costep_fmi::leave(match host_fmu(files) {
             Ok(()) => 0,
@@ -199,8 +194,8 @@ mod system {
 
     /// Everything is done: now standard output gets what was held back. FMUs in processes of their own that failed at
     /// their very end make another result of it. A process that has called them ends here.
-    pub(crate) fn end(json: bool) -> Option<ExitCode> {
-        let watched = watched()?;
+    pub(crate) fn end(json: bool) {
+        let Some(watched) = watched() else { return };
         let failures = late_failures();
         if !failures.is_empty() {
             HELD_BACK.lock().unwrap_or_else(PoisonError::into_inner).clear();

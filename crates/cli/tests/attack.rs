@@ -440,6 +440,30 @@ fn a_sandbox_refuses_every_way_out() {
     assert!(deeds.contains("opened to write: (scratch)/scratch"), "{deeds}");
 }
 
+/// Rules for files are those of threads: a handler of signals runs in whichever thread it is sent to.
+#[test]
+fn a_sandbox_confines_every_thread_of_its_process() {
+    let rig = Rig::new(1, &["-DDEED=escape_by_threads"]);
+    let outside = tempfile::tempdir().unwrap();
+    std::fs::write(outside.path().join("secret"), "secret").unwrap();
+    // With a small stack the work is done in a thread of its own.
+    for limit in ["8192", "64"] {
+        let run = |isolation: &str| {
+            rig.describe(1, &format!("isolation = \"{isolation}\""));
+            let line = format!(
+                "ulimit -s {limit}; exec {} run rig --out out --no-verify",
+                env!("CARGO_BIN_EXE_costep")
+            );
+            let mut command = rig.0.program("sh", ["-c", &line]);
+            command.env("COSTEP_TEST_OUTSIDE", outside.path());
+            finished(command, line)
+        };
+        run("process").exits(2).says("escape by thread lifeline: WORKED");
+        let done = run("sandbox").exits(0);
+        assert!(!done.story().contains("WORKED"), "{}", done.story());
+    }
+}
+
 #[test]
 fn a_kernel_that_cannot_confine_is_named() {
     let rig = Rig::new(1, &[]);

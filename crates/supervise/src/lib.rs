@@ -18,6 +18,8 @@
 //! | `isolated_fmu` | an FMU of either kind in a process of its own |
 //! | `sandbox` | FMUs confined in their processes |
 //! | `signals` | those of foreign code, kept inside its process |
+//! | `limits` | those that the shell sets for a process |
+//! | `room` | work with a stack that suffices |
 //! | `hand_over` | starting processes that never outlive this one |
 //!
 //! Linux only. Elsewhere FMUs show their calls to nobody, and everything runs in one process.
@@ -42,6 +44,8 @@ mod output;
 mod page;
 #[cfg(target_os = "linux")]
 mod report;
+#[cfg(target_os = "linux")]
+mod room;
 #[cfg(target_os = "linux")]
 mod sandbox;
 #[cfg(target_os = "linux")]
@@ -68,6 +72,8 @@ pub use isolated_fmu::{IsolatedFile, IsolatedUse, host_fmu, isolate_fmu, try_fmu
 pub use limits::{ProcessorTime, name_the_end_of_processor_time, stack_limit};
 #[cfg(target_os = "linux")]
 pub use report::{Culprit, Ending, Report};
+#[cfg(target_os = "linux")]
+pub use room::with_stack;
 #[cfg(target_os = "linux")]
 pub use sandbox::CATEGORY as SANDBOX;
 #[cfg(target_os = "linux")]

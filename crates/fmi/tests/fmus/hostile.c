@@ -1,6 +1,7 @@
 /* Test FMU of costep, FMI 2.0: y[k]' = u[k] - y[k] for WIDTH signals, explicit Euler. What it was compiled to do beside
    (-DDEED=name) it does in the first step at or behind 0.3 s; some deeds are done elsewhere. MIT OR Apache-2.0. */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -228,6 +229,16 @@ static __attribute__((unused)) void kill_itself(Instance *i) { (void)i; kill(get
 static __attribute__((unused)) void spin(Instance *i) { for (volatile int k = 0;; k++) i->done = k; }
 /* A line that nobody has ended. */
 static __attribute__((unused)) void print_a_bit(Instance *i) { (void)i; printf("last words"); }
+/* A thread that waits for input for ever, with the lock of its stream. */
+static __attribute__((unused)) void *wait_for_input(void *stream) { fgetc(stream); return NULL; }
+static __attribute__((unused)) void hold_stream(Instance *i) {
+    (void)i;
+    int ends[2];
+    pthread_t thread;
+    FILE *stream = pipe(ends) ? NULL : fdopen(ends[0], "r");
+    if (!stream || pthread_create(&thread, NULL, wait_for_input, stream)) abort();
+    usleep(100000);
+}
 static __attribute__((unused)) void hang(Instance *i) { (void)i; for (;;) pause(); }
 
 /* What a sandbox refuses: each way out is tried. If one has worked, the process ends. */
@@ -262,6 +273,35 @@ static __attribute__((unused)) void escape_by_name(Instance *i, const char *outs
     *sum += worked(i, "root", open(inside, O_RDONLY) >= 0);
     snprintf(inside, sizeof inside, "/proc/%d/environ", (int)getppid());
     *sum += worked(i, "another process", open(inside, O_RDONLY) >= 0);
+}
+/* Has every thread of this process but that of the sandbox, which would wait for itself, read what is outside. */
+static char wanted[4096];
+static volatile sig_atomic_t got;
+static __attribute__((unused)) void want(int signal) { (void)signal; got = open(wanted, O_RDONLY) >= 0 ? 1 : -1; }
+static __attribute__((unused)) void escape_by_threads(Instance *i) {
+    snprintf(wanted, sizeof wanted, "%s/secret", getenv("COSTEP_TEST_OUTSIDE"));
+    signal(SIGUSR1, want);
+    DIR *threads = opendir("/proc/self/task");
+    if (!threads) abort();
+    int sum = 0, count = 0;
+    for (struct dirent *entry; (entry = readdir(threads));) {
+        char path[300], name[20] = "", what[40];
+        int id = atoi(entry->d_name);
+        snprintf(path, sizeof path, "/proc/self/task/%d/comm", id);
+        int file = id ? open(path, O_RDONLY) : -1;
+        if (file < 0 || read(file, name, sizeof name - 1) < 1) continue;
+        close(file);
+        name[strcspn(name, "\n")] = 0;
+        if (!strcmp(name, "sandbox")) continue;
+        got = 0;
+        if (syscall(SYS_tgkill, getpid(), id, SIGUSR1)) continue;
+        for (int k = 0; k < 5000 && !got; k++) usleep(1000);
+        snprintf(what, sizeof what, "thread %s", name);
+        sum += worked(i, what, got > 0);
+        count++;
+    }
+    closedir(threads);
+    if (sum || !count) abort();
 }
 static __attribute__((unused)) void escape(Instance *i) {
     const char *outside = getenv("COSTEP_TEST_OUTSIDE");

@@ -19,17 +19,18 @@ use crate::{signals, stopping_exceptions};
 static MAILBOX: OnceLock<Mailbox> = OnceLock::new();
 
 /// Hosts a subsystem until the process that asked for it has enough. `files` is the text that the flag
-/// [`WORKER_FLAG`](super::WORKER_FLAG) came with; `make` makes the subsystem by an order, and is the first to touch
-/// foreign code. `messages` gives what is to be said beside the next answer, in at most so many bytes.
-pub fn host(
+/// [`WORKER_FLAG`](super::WORKER_FLAG) came with; `prepare` reads the order and confines this process, `make`
+/// makes the subsystem and is the first to touch foreign code. `messages` gives what is to be said beside the next answer, in at most so many bytes.
+pub fn host<P>(
     files: &str,
-    make: impl FnOnce(&[u8]) -> Result<Box<dyn Subsystem>>,
+    prepare: impl FnOnce(&[u8]) -> Result<P>,
+    make: impl FnOnce(P) -> Result<Box<dyn Subsystem>>,
     messages: fn(usize) -> Vec<u8>,
 ) -> Result<()> {
     let [lifeline, memory] = numbers(files)?;
     // Before there are threads.
     signals::keep_inside();
-    inherited(lifeline).and_then(die_with_parent).map_err(refused)?;
+    let lifeline = inherited(lifeline).map_err(refused)?;
     let mailbox = inherited(memory).and_then(Mailbox::open).map_err(refused)?;
     let mailbox = MAILBOX.get_or_init(|| mailbox);
     let [inputs, outputs, states, order, length, parent_lives_long, extra] =
@@ -44,9 +45,12 @@ pub fn host(
         .ok_or_else(|| refused(std::io::ErrorKind::InvalidData.into()))?;
     mailbox.show();
     let order = load_bytes(mailbox, area.extra_at(), length);
+    let prepared = prepare(&order);
+    // Its thread is confined only if it is started after that.
+    die_with_parent(lifeline).map_err(refused)?;
     let (turn, _) = mailbox.next(0);
     let reporter = Reporter { mailbox, place: area.extra_at(), room: extra, messages };
-    match make(&order).and_then(|subsystem| Host::new(reporter, area.clone(), subsystem)) {
+    match prepared.and_then(make).and_then(|subsystem| Host::new(reporter, area.clone(), subsystem)) {
         Ok(mut host) => {
             reporter.answer(turn, false);
             host.serve(turn)

@@ -106,10 +106,13 @@ fn start(
 /// [`WORKER_FLAG`](crate::WORKER_FLAG) came with.
 pub fn host_fmu(files: &str) -> Result<()> {
     messages::gather();
-    let make = |order: &[u8]| {
-        let HostedFmu { path, folder, scratch, name, usage } = HostedFmu::read(order)?;
-        let fmu = Fmu::open(path)?;
-        scratch.map_or(Ok(()), |scratch| sandbox::confine(&folder, &scratch))?;
+    let prepare = |order: &[u8]| {
+        let order = HostedFmu::read(order)?;
+        let fmu = Fmu::open(&order.path)?;
+        order.scratch.as_ref().map_or(Ok(()), |scratch| sandbox::confine(&order.folder, scratch))?;
+        Ok((order, fmu))
+    };
+    let make = |(HostedFmu { folder, name, usage, .. }, fmu): (HostedFmu, Fmu)| {
         let load = |usage: Use, step_timeout: Option<Duration>| {
             let unpacked = fmu.unpacked_by_others(&model_identifier(&fmu, usage)?, &folder)?;
             FmuLibrary::load_unpacked(&fmu, usage, unpacked, step_timeout)
@@ -129,5 +132,5 @@ pub fn host_fmu(files: &str) -> Result<()> {
         sandbox::tell();
         messages::take(room)
     };
-    host(files, make, news)
+    host(files, prepare, make, news)
 }

@@ -36,6 +36,7 @@ const NOWHERE: &str = "/dev/null";
 const NEWEST: ABI = ABI::V6;
 
 /// Folders and files that may be opened.
+#[derive(Clone)]
 pub(super) struct Allowed {
     read: Vec<PathBuf>,
     write: Vec<PathBuf>,

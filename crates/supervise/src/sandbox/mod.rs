@@ -23,6 +23,7 @@ use costep_core::{Code, Error, Result};
 use rustix::process::{Resource, Rlimit, setrlimit};
 
 use crate::limits::limit;
+use crate::room::in_first_thread;
 
 pub(crate) use deeds::tell;
 
@@ -38,7 +39,8 @@ const LIMITS: [(Resource, u64); 5] = [
     (Resource::Core, 0),
 ];
 
-/// Confines this process from now on, for good: to reading `unpacked` and writing to `scratch`.
+/// Confines this process from now on, for good: to reading `unpacked` and writing to `scratch`. It has no other threads yet than
+/// the first one and that which calls this: rules for files do not reach them.
 pub(crate) fn confine(unpacked: &Path, scratch: &Path) -> Result<()> {
     for (resource, most) in LIMITS {
         // A lower limit than this stays.
@@ -52,6 +54,8 @@ pub(crate) fn confine(unpacked: &Path, scratch: &Path) -> Result<()> {
     // Opened before nothing can be opened any more.
     let memory = std::fs::File::open("/proc/self/mem").map_err(|cause| missing("/proc", cause))?;
     let all_rules_hold = files::restrict(&allowed)?;
+    let for_first = allowed.clone();
+    in_first_thread(move || files::restrict(&for_first)).transpose()?;
     let program = filter::program(all_rules_hold)?;
     deeds::prepare(allowed);
     listener::listen(memory)?;

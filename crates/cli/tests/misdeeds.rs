@@ -149,8 +149,18 @@ fn what_a_library_that_stays_would_do_at_the_end_of_the_program_is_not_done() {
     ];
     let rig = Rig::new(1, &flags);
     rig.run_both("", |done| {
-        let done = done.exits(0).says("printed by an FMU: last words");
+        let done = done.exits(0).says("printed by bad").says("last words");
         assert!(rig.recording().complete() && !done.stderr.contains("I stay"), "{}", done.story());
+    });
+}
+
+/// Whoever waits for input holds the lock of its stream, for which the end of the program waited.
+#[test]
+fn a_thread_that_waits_for_input_does_not_hold_up_the_end() {
+    let rig = Rig::new(1, &["-Wl,-z,nodelete", "-DDEED=hold_stream"]);
+    rig.run_both("", |done| {
+        done.exits(0);
+        assert!(rig.recording().complete());
     });
 }
 
@@ -244,7 +254,9 @@ fn pipes_that_an_fmu_puts_in_the_place_of_files_are_not_waited_for() {
                 ("sandbox", _) => drop(done.says("error[E0405]: `bad` died with SIGABRT in fmi2DoStep")),
                 (_, "pipe_recording") => drop(done.says("error[E0503]: cannot write the recording")),
                 _ => {
-                    done.says("a file of the run is a link or a pipe").says("printed by an FMU: printed");
+                    done.says("a file of the run is a link or a pipe")
+                        .says("printed by bad")
+                        .says(": printed");
                     assert!(rig.recording().complete());
                 }
             }

@@ -44,7 +44,9 @@ fn heed_processor_time() {
     let watch = move || {
         while let Some(ProcessorTime { left, .. }) = ProcessorTime::of_this_process() {
             if left <= reserve {
-                STOP.raise_because("the processor time that the shell allows is nearly used up");
+                let message = "the processor time that the shell allows is nearly used up";
+                let hint = "raise the limit of the shell (`ulimit -t`)";
+                STOP.raise_because(Error::new(Code::TimeLimit, message).hint(hint));
                 return;
             }
             // So much can be used at once, and never all of it between two looks.

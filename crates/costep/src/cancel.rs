@@ -23,8 +23,8 @@ pub struct Cancel(Arc<Inner>);
 #[derive(Debug, Default)]
 struct Inner {
     is_raised: AtomicBool,
-    /// Why, if it was not the user.
-    reason: OnceLock<String>,
+    /// The end of the run, if it was not the user's wish.
+    reason: OnceLock<Error>,
 }
 
 impl Cancel {
@@ -38,10 +38,11 @@ impl Cancel {
         self.0.is_raised.swap(true, Ordering::SeqCst)
     }
 
-    /// Raises it because a limit is near that the user has set elsewhere. A run then ends with the error `TimeLimit`.
-    pub fn raise_because(&self, reason: impl Into<String>) -> bool {
+    /// Raises it for another reason than that the user wants to stop. A run then ends with this error; what is made of several
+    /// runs is stopped with its message.
+    pub fn raise_because(&self, reason: Error) -> bool {
         if !self.is_raised() {
-            let _ = self.0.reason.set(reason.into());
+            let _ = self.0.reason.set(reason);
         }
         self.raise()
     }
@@ -53,23 +54,50 @@ impl Cancel {
 
     /// An error once it was raised.
     pub fn check(&self) -> Result<()> {
-        let reason = || self.0.reason.get().map_or("stopped by the user", String::as_str);
-        if self.is_raised() { Err(Error::new(Code::Stopped, reason())) } else { Ok(()) }
+        if !self.is_raised() {
+            return Ok(());
+        }
+        Err(match self.0.reason.get().map(Error::details) {
+            None => Error::new(Code::Stopped, "stopped by the user"),
+            Some(reason) => {
+                let error = Error::new(Code::Stopped, &reason.message);
+                match &reason.hint {
+                    Some(hint) => error.hint(hint),
+                    None => error,
+                }
+            }
+        })
     }
 
     /// What the end of a run is, that was stopped by it.
     pub(crate) fn named(&self, stopped: Error) -> Error {
         match self.0.reason.get() {
             None => stopped,
-            Some(reason) => {
-                let error = Error::new(Code::TimeLimit, reason).at(stopped.details().place.clone());
-                error.hint("raise the limit of the shell (`ulimit -t`)")
-            }
+            Some(reason) => reason.clone().at(stopped.details().place.clone()),
         }
     }
 
     /// The flag itself, for observers.
     pub(crate) fn flag(&self) -> &AtomicBool {
         &self.0.is_raised
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_reason_is_the_one_that_is_told() {
+        let near = || Error::new(Code::TimeLimit, "a limit is near").hint("raise it");
+        let cancel = Cancel::new();
+        assert!(!cancel.raise_because(near()));
+        let stopped = cancel.check().unwrap_err();
+        assert_eq!((stopped.code(), &*stopped.details().message), (Code::Stopped, "a limit is near"));
+        assert_eq!(stopped.details().hint.as_deref(), Some("raise it"));
+        assert_eq!(cancel.named(stopped).code(), Code::TimeLimit);
+        let cancel = Cancel::new();
+        assert!(!cancel.raise() && cancel.raise_because(near()));
+        assert_eq!(cancel.check().unwrap_err().details().message, "stopped by the user");
     }
 }

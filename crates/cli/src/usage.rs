@@ -58,55 +58,77 @@ const OTHER_FLAGS: [(&[&str], &str); 6] = [
 
 /// What is probably meant, where the parser does not know.
 fn tip(error: &clap::Error) -> Option<String> {
-    let word = |kind| match error.get(kind) {
+    if let Some(word) = word(error, ContextKind::InvalidSubcommand) {
+        return other_verb(&word);
+    }
+    match error.kind() {
+        ErrorKind::MissingRequiredArgument => missing(error),
+        ErrorKind::InvalidValue if word(error, ContextKind::InvalidValue).as_deref() == Some("") => {
+            without_value(error)
+        }
+        ErrorKind::ArgumentConflict => conflict(error),
+        kind => stray_word(&word(error, ContextKind::InvalidArg)?, kind),
+    }
+}
+
+/// A word that the parser names, in small letters.
+fn word(error: &clap::Error, kind: ContextKind) -> Option<String> {
+    match error.get(kind) {
         Some(ContextValue::String(word)) => Some(word.to_lowercase()),
         _ => None,
+    }
+}
+
+fn other_verb(word: &str) -> Option<String> {
+    let verb = OTHER_WORDS.iter().find(|(words, _)| words.contains(&word));
+    let is_file = word.ends_with(".toml") || word.ends_with(".fmu") || word.ends_with(".ssp");
+    match verb {
+        _ if word == "version" => Some("`costep --version` says it".into()),
+        Some((_, verb)) => Some(format!("`costep {verb}` does that")),
+        None => is_file.then(|| "`costep run FILE` runs a system or an FMU".into()),
+    }
+}
+
+/// An example with an argument that is missing.
+fn missing(error: &clap::Error) -> Option<String> {
+    let missing = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::Strings(missing)) => missing.first().cloned().unwrap_or_default(),
+        _ => String::new(),
     };
-    if let Some(word) = word(ContextKind::InvalidSubcommand) {
-        let verb = OTHER_WORDS.iter().find(|(words, _)| words.contains(&word.as_str()));
-        let is_file = word.ends_with(".toml") || word.ends_with(".fmu") || word.ends_with(".ssp");
-        return match verb {
-            _ if word == "version" => Some("`costep --version` says it".into()),
-            Some((_, verb)) => Some(format!("`costep {verb}` does that")),
-            None => is_file.then(|| "`costep run FILE` runs a system or an FMU".into()),
-        };
-    }
-    if error.kind() == ErrorKind::MissingRequiredArgument {
-        let missing = match error.get(ContextKind::InvalidArg) {
-            Some(ContextValue::Strings(missing)) => missing.first().cloned().unwrap_or_default(),
-            _ => String::new(),
-        };
-        let flag = missing.split(' ').next().unwrap_or_default();
-        return example_with(flag).map(|example| format!("for example `{example}`"));
-    }
-    if error.kind() == ErrorKind::InvalidValue
-        && word(ContextKind::InvalidValue).is_some_and(|value| value.is_empty())
-    {
-        let named = word(ContextKind::InvalidArg).unwrap_or_default();
-        let (flag, value) = named.split_once(' ')?;
-        let meant = match value {
-            "<file>" if flag == "--report" => "rig.html",
-            "<dir>" => "rig",
-            "<time>" => "1ms",
-            _ => return None,
-        };
-        return Some(format!("for example `{flag} {meant}`"));
-    }
-    if error.kind() == ErrorKind::ArgumentConflict {
-        let flags = [ContextKind::InvalidArg, ContextKind::PriorArg].map(|kind| match error.get(kind) {
-            Some(ContextValue::String(flag)) => flag.clone(),
-            Some(ContextValue::Strings(flags)) => flags.join(" "),
-            _ => String::new(),
-        });
-        let is_about = |flag| flags.iter().any(|named| named.starts_with(flag));
-        return is_about("--no-record")
-            .then(|| "`--no-record` writes no files: leave one of the two out".to_owned());
-    }
+    let flag = missing.split(' ').next().unwrap_or_default();
+    example_with(flag).map(|example| format!("for example `{example}`"))
+}
+
+/// An example of a flag that came without its value.
+fn without_value(error: &clap::Error) -> Option<String> {
+    let named = word(error, ContextKind::InvalidArg)?;
+    let (flag, value) = named.split_once(' ')?;
+    let meant = match value {
+        "<file>" if flag == "--report" => "rig.html",
+        "<dir>" => "rig",
+        "<time>" => "1ms",
+        _ => return None,
+    };
+    Some(format!("for example `{flag} {meant}`"))
+}
+
+/// What two flags have against each other.
+fn conflict(error: &clap::Error) -> Option<String> {
+    let flags = [ContextKind::InvalidArg, ContextKind::PriorArg].map(|kind| match error.get(kind) {
+        Some(ContextValue::String(flag)) => flag.clone(),
+        Some(ContextValue::Strings(flags)) => flags.join(" "),
+        _ => String::new(),
+    });
+    let is_about = |flag| flags.iter().any(|named| named.starts_with(flag));
+    is_about("--no-record").then(|| "`--no-record` writes no files: leave one of the two out".to_owned())
+}
+
+/// What is meant by a word for which there is no place.
+fn stray_word(stray: &str, kind: ErrorKind) -> Option<String> {
     let words: Vec<String> = crate::arguments().map(|word| word.to_string_lossy().into_owned()).collect();
     if let Some(tip) = single_dash(&words) {
         return Some(tip);
     }
-    let stray = word(ContextKind::InvalidArg)?;
     if let Some(at) =
         words.iter().position(|word| *word == stray).filter(|at| *at > 0 && words[at - 1] == "--live")
     {
@@ -115,7 +137,7 @@ fn tip(error: &clap::Error) -> Option<String> {
     if let Some(tip) = path_with_blanks(&words, |path| Path::new(path).exists()) {
         return Some(tip);
     }
-    let is_known = |(flags, _): &&(&[&str], &str)| flags.contains(&stray.as_str());
+    let is_known = |(flags, _): &&(&[&str], &str)| flags.contains(&stray);
     if let Some((_, tip)) = OTHER_FLAGS.iter().find(is_known) {
         return Some((*tip).into());
     }
@@ -124,15 +146,19 @@ fn tip(error: &clap::Error) -> Option<String> {
             "`costep new DIR A.fmu B.fmu` makes a project of several FMUs, `costep run DIR` runs it".into(),
         );
     }
-    list_with_blanks(&words, &stray)
-        .or_else(|| divided_value(&words, &stray))
-        .or_else(|| of_this_verb(&words, &stray).filter(|_| error.kind() == ErrorKind::UnknownArgument))
+    list_with_blanks(&words, stray)
+        .or_else(|| divided_value(&words, stray))
+        .or_else(|| of_this_verb(&words, stray).filter(|_| kind == ErrorKind::UnknownArgument))
 }
+
+/// Words of one path: the shell may have made thousands of arguments of a pattern.
+const MOST_WORDS: usize = 16;
 
 /// How a path is written that blanks have divided, if that is one that exists.
 fn path_with_blanks(words: &[String], exists: impl Fn(&str) -> bool) -> Option<String> {
     let starts = (1..words.len()).filter(|start| !words[*start].starts_with('-'));
-    let spans = starts.flat_map(|start| (start + 2..=words.len()).map(move |end| (start, end)));
+    let ends = |start: usize| start + 2..=words.len().min(start + MOST_WORDS);
+    let spans = starts.flat_map(|start| ends(start).map(move |end| (start, end)));
     spans.map(|(start, end)| (start, words[start..end].join(" "))).find(|(_, path)| exists(path)).map(
         |(start, path)| {
             format!("a path with blanks needs quotes: `costep {} \"{path}\"`", words[..start].join(" "))
@@ -296,6 +322,9 @@ mod tests {
         let tip = path_with_blanks(&words("run my home --quiet"), |path| path == "my home");
         assert_eq!(tip.as_deref(), Some("a path with blanks needs quotes: `costep run \"my home\"`"));
         assert_eq!(path_with_blanks(&words("run my home"), |_| false), None);
+        let many = words(&format!("survey {}", "a ".repeat(1000)));
+        let looked = std::cell::Cell::new(0);
+        assert_eq!(path_with_blanks(&many, |_| looked.replace(looked.get() + 1) > 20_000), None);
     }
 
     #[test]

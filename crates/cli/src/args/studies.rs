@@ -131,7 +131,7 @@ pub(crate) struct StabilityArgs {
     /// Also write a page with the radius of several methods over the step: one HTML file that stands alone
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
-    /// Other methods beside that of the system: `zoh,nepce` [default: none; with --report all, on the page]
+    /// Other methods beside that of the system: `zoh,nepce` [default: none; all on the page of --report]
     #[arg(long, conflicts_with = "bohl")]
     pub(crate) methods: Option<String>,
     #[command(flatten)]

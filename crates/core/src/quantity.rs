@@ -79,6 +79,13 @@ pub fn exact_time(seconds: f64) -> String {
     if parse_time(&text) == Ok(seconds) { text } else { format!("{seconds:e}s") }
 }
 
+/// The number of a text such as `20 degC`; nothing for other texts.
+pub fn number_of_quantity(text: &str) -> Option<&str> {
+    let (number, unit) = text.trim().split_once(' ')?;
+    let is_number = unit.trim().starts_with(|c: char| c.is_ascii_digit() || "+-.,".contains(c));
+    (!is_number && number.parse::<f64>().is_ok()).then_some(number)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -142,5 +149,15 @@ mod tests {
         assert_eq!(format_time(-0.002), "-2 ms");
         assert_eq!(format_time(1e300), "1e300 s");
         assert_eq!(format_time(2.5e-300), "2.5e-300 s");
+    }
+
+    #[test]
+    fn quantities_are_a_number_and_a_unit() {
+        assert_eq!(number_of_quantity(" 20 degC "), Some("20"));
+        assert_eq!([number_of_quantity("-1e3 %"), number_of_quantity("5 °C")], [Some("-1e3"), Some("5")]);
+        assert_eq!(
+            [number_of_quantity("20"), number_of_quantity("20 30"), number_of_quantity("a b")],
+            [None; 3]
+        );
     }
 }

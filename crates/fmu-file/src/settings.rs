@@ -1,5 +1,6 @@
 //! Values that a user gives to variables by name, checked and brought to the variable's own type.
 
+use costep_core::quantity::number_of_quantity;
 use costep_core::{Code, Error, Result};
 
 use crate::description::ModelDescription;
@@ -144,14 +145,10 @@ fn setting(description: &ModelDescription, name: &str, index: usize, values: &Va
 /// What is to be written instead of values of another type.
 fn instead(values: &Values, variable: &Variable) -> String {
     let is_float = matches!(variable.kind, VariableType::Float32 | VariableType::Float64);
-    let quantity = |text: &String| {
-        let (number, _) = text.trim().split_once(' ')?;
-        number.parse::<f64>().ok().map(|_| number.to_owned())
-    };
     let unit =
         variable.unit().map_or("the variable has no unit".into(), |unit| format!("in `{}`", short(unit)));
     match values {
-        Values::String(words) if is_float && words.len() == 1 => match quantity(&words[0]) {
+        Values::String(words) if is_float && words.len() == 1 => match number_of_quantity(&words[0]) {
             Some(number) => format!("write the number alone, {unit}: `{number}`, converted if need be"),
             None => format!("write {}", expected(variable.kind)),
         },

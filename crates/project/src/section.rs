@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use costep_core::quantity::parse_time_with_unit;
+use costep_core::quantity::{number_of_quantity, parse_time_with_unit};
 use costep_core::{Code, Error};
 
 use crate::document::{Entry, Node, Origin, Table, Value};
@@ -277,7 +277,7 @@ pub(crate) fn number(node: &Node, what: &dyn Display, problems: &mut Problems<'_
                 Error::new(Code::BadValue, format!("{what} is `{}`, not a number", shortened(text))).hint(
                     match with_point(text) {
                         Some(corrected) => format!("write a decimal point: {}", shortened(&corrected)),
-                        None => match quantity(text) {
+                        None => match number_of_quantity(text) {
                             Some(number) => format!(
                                 "a number here is in the unit of the signal or parameter: write {number}, converted to that"
                             ),
@@ -291,13 +291,6 @@ pub(crate) fn number(node: &Node, what: &dyn Display, problems: &mut Problems<'_
         return None;
     }
     number
-}
-
-/// The number of a text such as `20 degC`.
-pub(crate) fn quantity(text: &str) -> Option<&str> {
-    let (number, unit) = text.trim().split_once(' ')?;
-    (number.parse::<f64>().is_ok() && unit.trim().starts_with(|c: char| c.is_alphabetic() || c == '%'))
-        .then_some(number)
 }
 
 /// The time of a value in seconds.

@@ -106,14 +106,16 @@ impl Reader<'_> {
         let mut values = Vec::new();
         for item in literal::items(&text) {
             let Some(value) = read(item) else {
-                let message = format!(
+                let mut message = format!(
                     "`{}` cannot be the value of `{}`, a <{}>",
                     short(&text),
                     short(name),
                     node.name()
                 );
-                let why = number_with_more(&text, node.name().starts_with(['R', 'F']));
-                let message = why.map_or_else(|| message.clone(), |why| format!("{message}: {why}"));
+                let is_real = matches!(node.name(), "Real" | "Float32" | "Float64");
+                if let Some(why) = number_with_more(&text, is_real) {
+                    message = format!("{message}: {why}");
+                }
                 self.error(node.line(), message);
                 return None;
             };
@@ -140,11 +142,11 @@ impl Reader<'_> {
     }
 }
 
-/// What is to be written for a number with a unit or a decimal comma.
-fn number_with_more(text: &str, may_have_unit: bool) -> Option<String> {
+/// What is to be written for a number with a unit or a decimal comma; an integer has neither.
+fn number_with_more(text: &str, is_real: bool) -> Option<String> {
     let text = text.trim();
     let with_point = text.replacen(',', ".", 1);
-    if literal::number(&with_point).is_some() {
+    if is_real && literal::number(&with_point).is_some() {
         return Some(format!("write a decimal point, `value=\"{with_point}\"`"));
     }
     let is_of_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+');
@@ -152,7 +154,7 @@ fn number_with_more(text: &str, may_have_unit: bool) -> Option<String> {
     let (number, unit) = (text[..end].trim(), text[end..].trim());
     let is_quantity =
         number.starts_with(is_of_number) && literal::number(number).is_some() && !unit.is_empty();
-    is_quantity.then(|| match may_have_unit {
+    is_quantity.then(|| match is_real {
         true => format!(
             "a unit is an attribute of its own, `value=\"{number}\" unit=\"{}\"`, and defined in <Units>",
             short(unit)
@@ -173,5 +175,6 @@ mod tests {
         assert!(why("0,5").contains("`value=\"0.5\"`"));
         assert_eq!(why("five") + &why("5 m2") + &why("1 2 x"), "");
         assert_eq!(number_with_more("5 kg", false).unwrap(), "integers have no unit");
+        assert_eq!(number_with_more("0,5", false), None, "a decimal point does not make an integer of it");
     }
 }

@@ -271,6 +271,7 @@ fn times_that_cannot_be_are_refused_in_our_words() {
         ("check dual-mass --t-end -1", "the run stops at -1 s, before it starts at 0 s"),
         ("run dual-mass --t-end 0", "the run stops at 0 s, where it starts: there is nothing to simulate"),
         ("run dual-mass --t-end 0", "give a stop after 0 s: `--t-end 10s`"),
+        ("check dual-mass --t-end 5s --set system.start=20s", "give a stop after 20 s: `--t-end 30s`"),
         ("run dual-mass --t-end inf", "only finite numbers can be used: write a number and a unit"),
         ("run dual-mass --t-end NaN", "`NaN` is not a time"),
         ("check dual-mass --set system.start=2s", "the run stops at 100 ms, before it starts at 2 s"),

@@ -241,7 +241,7 @@ pub(crate) const NATIVE: &[Key] = &[
 
 pub(crate) const FMU: &[Key] = &[
     needed("file", Kind::Text, "the FMU, relative to this file"),
-    key("copied_from", Kind::Text, "the file that it is a copy of: that one being newer is told"),
+    key("copied_from", Kind::Text, "the file that it is a copy of: told if that one has changed"),
     key("set", Kind::Values, "parameters, start values and inputs"),
     key("interface", Kind::Word(&["cs", "me"]), "Co-Simulation, or Model Exchange: costep integrates it"),
     key(

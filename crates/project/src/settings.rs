@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use costep_core::quantity::format_time;
+use costep_core::quantity::{format_time, plain_time};
 use costep_core::{Code, Error, Experiment};
 use costep_engine::{Bounds, ControlSpec, Scheduling, Threads};
 use costep_integrate::{Solver, Solvers};
@@ -60,8 +60,10 @@ pub(crate) fn read_experiment(
                 true => format!("before it starts at {from}"),
                 false => "where it starts: there is nothing to simulate".into(),
             };
-            Error::new(Code::BadValue, format!("the run stops at {until}, {why}"))
-                .hint(format!("give a stop after {from}: `--t-end 10s`, or `stop = \"10 s\"` in [system]"))
+            let later = plain_time(start.max(0.0) + 10.0);
+            Error::new(Code::BadValue, format!("the run stops at {until}, {why}")).hint(format!(
+                "give a stop after {from}: `--t-end {later}s`, or `stop = \"{later} s\"` in [system]"
+            ))
         });
     }
     let control = step_control::read(&step, (start, stop), size, problems);

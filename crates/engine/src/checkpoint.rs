@@ -4,7 +4,7 @@
 //! so that there is always a whole one; the one before is kept too.
 
 use std::fs::{self, File};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -80,7 +80,7 @@ impl Checkpoints {
     pub fn clear(&self) -> Result<()> {
         for path in [self.current(), self.previous()] {
             match fs::remove_file(&path) {
-                Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => {
+                Err(cause) if cause.kind() != ErrorKind::NotFound => {
                     let error = Error::new(Code::RecordingFailed, "cannot remove an old checkpoint");
                     return Err(error.in_file(path).because(cause));
                 }
@@ -158,18 +158,11 @@ fn write_synced(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
         }
     }
     file.write_all(bytes)?;
-    match file.sync_all() {
+    file.sync_all().or_else(|cause| match cause.kind() {
         // Some file systems have no way to ask for it.
-        Err(cause)
-            if !matches!(
-                cause.kind(),
-                std::io::ErrorKind::InvalidInput | std::io::ErrorKind::Unsupported
-            ) =>
-        {
-            Err(cause)
-        }
-        _ => Ok(()),
-    }
+        ErrorKind::InvalidInput | ErrorKind::Unsupported => Ok(()),
+        _ => Err(cause),
+    })
 }
 
 fn encode(identity: &str, state: &[u8], notes: &[u8]) -> Vec<u8> {

@@ -40,10 +40,10 @@ pub(crate) fn check_columns(columns: &[Column]) -> Result<(), String> {
     }
 }
 
-/// The error for a column that is not there, with the nearest name as help.
 /// Columns that are named as meant.
 const NAMED: usize = 4;
 
+/// The error for a column that is not there, with the nearest name as help.
 pub(crate) fn unknown_column(message: String, wrong: &str, columns: &[Column]) -> Error {
     let error = Error::new(Code::UnknownColumn, message);
     // A port without its part.

@@ -19,6 +19,7 @@ use crate::failure::Failure;
 use crate::phrases::count;
 use crate::style::{BAD, GOOD, Output, STRONG, WARN, paint, print, print_json, say};
 use crate::table::{Cell, render};
+use crate::verbs::new::PROJECT;
 use crate::verbs::{inspect_project, inspect_ssp};
 
 pub(crate) fn run(args: &InspectArgs, output: Output) -> Result<ExitCode, Failure> {
@@ -49,9 +50,6 @@ pub(crate) fn run(args: &InspectArgs, output: Output) -> Result<ExitCode, Failur
     let has_errors = findings.iter().any(|finding| finding.severity == Severity::Error);
     Ok(if has_errors { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
-
-/// The file of a project.
-const PROJECT: &str = "system.toml";
 
 /// What the FMU offers, as (words, yes or no).
 fn abilities(description: &ModelDescription) -> Vec<(&'static str, bool)> {
@@ -115,7 +113,9 @@ fn card(fmu: &Fmu, all: bool) -> Result<(), Failure> {
     let total = description.variables().len();
     let hidden = INNER.iter().map(|role| description.with_causality(*role).count()).sum::<usize>();
     let option = if hidden > 0 && !all { " (--all lists them)" } else { "" };
-    say!("has      {}: {}{option}", count(total, "variable"), by_causality(description))?;
+    let kinds = Some(by_causality(description)).filter(|kinds| !kinds.is_empty());
+    let kinds = kinds.map_or_else(String::new, |kinds| format!(": {kinds}"));
+    say!("has      {}{kinds}{option}", count(total, "variable"))?;
     let inner = all.then_some(("inner", &INNER[..]));
     for (title, roles) in LISTED.into_iter().chain(inner) {
         let variables: Vec<usize> = roles.iter().flat_map(|role| description.with_causality(*role)).collect();

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use crate::failure::Failure;
 use crate::phrases::{argument, count};
 use crate::style::{Output, STRONG, WARN, paint, print_json, say};
+use crate::verbs::new::PROJECT;
 
 /// Connections and columns that are shown; `--json` lists all.
 const SHOWN: usize = 20;
@@ -67,7 +68,7 @@ fn find(path: &Path) -> Result<(Option<PathBuf>, Option<PathBuf>), Error> {
         return Ok(if is_project { (file, None) } else { (None, file) });
     }
     let existing = |name: &str| Some(path.join(name)).filter(|file| file.is_file());
-    let found = (existing("system.toml").or_else(|| existing(PROJECT_COPY)), existing(RECORDING));
+    let found = (existing(PROJECT).or_else(|| existing(PROJECT_COPY)), existing(RECORDING));
     if found == (None, None) {
         let message = "the folder contains neither a project nor a recording";
         return Err(Error::new(Code::FileNotReadable, message).in_file(path).hint(

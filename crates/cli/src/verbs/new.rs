@@ -17,7 +17,7 @@ use crate::phrases::{argument, count};
 use crate::style::{Output, print_error, print_json, say};
 
 /// The file of a project.
-const PROJECT: &str = "system.toml";
+pub(super) const PROJECT: &str = "system.toml";
 
 pub(crate) fn run(args: &NewArgs, output: Output) -> Result<ExitCode, Failure> {
     if args.dir.is_file() {

@@ -16,6 +16,10 @@ const FORGOTTEN: f64 = 0.02;
 /// more.
 const UNEXPLAINED: f64 = 0.07;
 
+/// Steps that a term has to explain. With two, a pendulum that swings against another one, or a mass on a soft spring of its own, is taken for a spring in
+/// the first few steps, in which all that moves goes one way.
+const STEPS_PER_TERM: usize = 4;
+
 /// Whether no output keeps anything of the last input but what shows in the model of the present one: y^(k+1) = S_p u^(k+1) + c. So it is also
 /// with what has not responded at all yet.
 pub(super) fn is_absent_from(coarse: &Bank, ranges: &[f64]) -> bool {
@@ -55,9 +59,9 @@ impl StaticFit {
         }
     }
 
-    /// Points for so many terms: twice as many steps as terms, and a step more.
+    /// Points for so many terms.
     fn needed(terms: usize) -> usize {
-        2 * terms + 2
+        STEPS_PER_TERM * terms + 2
     }
 
     /// Whether it explains all changes in a record, newest first, of inputs with these ranges and of outputs.
@@ -129,16 +133,16 @@ mod tests {
     #[test]
     fn few_points_say_nothing_and_many_inputs_take_no_room() {
         let (mut u, mut y) = (Lags::new(1, 60), Lags::new(1, 60));
-        for k in 0..5 {
+        for k in 0..9 {
             u.push(&[f64::from(k * k)]);
             y.push(&[f64::from(k * k)]);
         }
         let mut fit = StaticFit::new(1, 60);
-        assert!(!fit.explains((&u, &y), &[16.0]));
-        u.push(&[36.0]);
-        y.push(&[36.0]);
-        assert!(fit.explains((&u, &y), &[36.0]));
+        assert!(!fit.explains((&u, &y), &[64.0]));
+        u.push(&[81.0]);
+        y.push(&[81.0]);
+        assert!(fit.explains((&u, &y), &[81.0]));
         assert!(StaticFit::new(10_000, 60).row.is_empty());
-        assert_eq!(StaticFit::new(20, 60).row.len(), 21, "linear where the products are too many");
+        assert_eq!(StaticFit::new(10, 60).row.len(), 11, "linear where the products are too many");
     }
 }

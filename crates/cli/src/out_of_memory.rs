@@ -55,5 +55,6 @@ fn end() -> ! {
     let _ = std::io::stderr().write_all(
         b"error[E0611]: there is no memory left\n  help: raise the limit, or simulate a smaller system\n",
     );
-    std::process::exit(i32::from(ExitClass::Model.code()))
+    // What libraries of FMUs have left to be done at the end would ask for memory again.
+    costep_fmi::leave_at_once(ExitClass::Model.code())
 }

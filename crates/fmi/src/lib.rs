@@ -46,7 +46,7 @@ pub use call::log::formatted_with_any_arguments;
 pub use call::log::{Message, Status};
 pub use call::preload::{PYTHON_LIBRARY, missing_python, preload, python_of_environment};
 pub use cs::{CoSimulationOptions, CoSimulationSubsystem, InputRouting, is_tunable};
-pub use leaving::leave;
+pub use leaving::{flush_printed, leave, leave_at_once};
 pub use me::{FmuEquations, ModelExchangeOptions, ModelExchangeSubsystem};
 pub use notice::{Notice, listen, tell, unheard};
 pub use unwinding::stopping_exceptions;

@@ -58,7 +58,7 @@ fn try_be_watched(
     [lifeline, page, output]: [RawFd; 3],
     outputs: &[RawFd],
 ) -> std::io::Result<&'static Watched> {
-    // Before there are threads.
+    // Before there are threads that do anything: the first one waits (`room.rs`).
     signals::keep_inside();
     die_with_parent(inherited(lifeline)?)?;
     // Sooner than the lifeline, and where its thread cannot run.

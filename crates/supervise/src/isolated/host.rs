@@ -28,7 +28,7 @@ pub fn host<P>(
     messages: fn(usize) -> Vec<u8>,
 ) -> Result<()> {
     let [lifeline, memory] = numbers(files)?;
-    // Before there are threads.
+    // Before there are threads that do anything: the first one waits (`room.rs`).
     signals::keep_inside();
     let lifeline = inherited(lifeline).map_err(refused)?;
     let mailbox = inherited(memory).and_then(Mailbox::open).map_err(refused)?;
@@ -222,7 +222,11 @@ impl Host {
                 from.finish()?;
             }
             Request::Terminate => subsystem.terminate(),
-            Request::End => self.subsystem = None,
+            Request::End => {
+                self.subsystem = None;
+                // Whoever asked kills this process as soon as there is an answer.
+                costep_fmi::flush_printed();
+            }
         }
         Ok(())
     }

@@ -54,9 +54,9 @@ impl FmuLogs {
     /// Logs in this folder. Those that an earlier run of these FMUs has left go.
     pub(crate) fn begin<'a>(folder: &Path, fmus: impl IntoIterator<Item = &'a str>) -> Self {
         let logs = Self::go_on(folder);
-        for fmu in fmus {
+        for file in fmus.into_iter().map(file_name).chain([PRINTED.into()]) {
             // It is not there, or the first line will not be written either.
-            let _ = fs::remove_file(logs.folder.join(file_name(fmu)));
+            let _ = fs::remove_file(logs.folder.join(file));
         }
         logs
     }
@@ -134,11 +134,10 @@ pub(crate) struct Printed {
 }
 
 impl Printed {
-    /// Nothing so far, for a run in this folder with these FMUs in its process.
+    /// Nothing so far, for a run in this folder with these FMUs in its process. The file goes on: whoever begins a run anew has
+    /// locked the folder, and clears it ([`FmuLogs::begin`]).
     pub(crate) fn new(folder: Option<&Path>, sharing: Vec<String>) -> Self {
         let file = folder.map(|folder| folder.join(PRINTED));
-        // It is not there, or the first line will not be written either.
-        file.iter().for_each(|file| drop(fs::remove_file(file)));
         Self { file, sharing, lines: AtomicU64::new(0), nameless: AtomicU64::new(0) }
     }
 

@@ -107,8 +107,8 @@ mod system {
     use costep_core::quantity::{exact_time, plain_time};
     use costep_project::{FmuSpec, Isolation, python_environment};
     use costep_supervise::{
-        Ending, Program, Report, Stream, WORKER_FLAG, Watch, be_watched, host_fmu, late_failures,
-        offer_workers, supervise, watched,
+        Ending, MOST_OUTPUTS, Program, Report, Stream, WORKER_FLAG, Watch, be_watched, host_fmu,
+        late_failures, offer_workers, supervise, watched,
     };
     use serde_json::{Map, Value, json};
 
@@ -131,7 +131,7 @@ mod system {
     struct Printing {
         /// FMUs that may get processes of their own: all are tried in such.
         own: usize,
-        /// Those that share the process of the run.
+        /// Those that share the process of the run; none where others may print without a name too.
         sharing: Vec<String>,
     }
 
@@ -140,7 +140,9 @@ mod system {
         fn of(project: &Project, isolated: &[String]) -> Self {
             let fmus = &project.given.fmus;
             let shares = |fmu: &&FmuSpec| !fmu.has_own_process && !isolated.contains(&fmu.name);
-            let sharing = fmus.iter().filter(shares).map(|fmu| fmu.name.clone()).collect();
+            let all_are_named = fmus.len() <= MOST_OUTPUTS;
+            let sharing = fmus.iter().filter(shares).filter(|_| all_are_named);
+            let sharing = sharing.map(|fmu| fmu.name.clone()).collect();
             Self { own: fmus.len(), sharing }
         }
     }

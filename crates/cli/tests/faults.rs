@@ -435,6 +435,15 @@ fn what_fmus_print_never_disturbs_results() {
         assert!(done.stderr.lines().count() < 30, "{}", done.story());
         let printed = std::fs::read_to_string(rig.sandbox.path("out/printed.log")).unwrap();
         assert!(printed.lines().count() > 100 && printed.contains("line 7\n"), "{}", printed.len());
+        // It is that of the last run: one that finds the folder taken, and one that has nothing to go on with, leave it alone.
+        let kept =
+            || std::fs::read_to_string(rig.sandbox.path("out/printed.log")).unwrap().starts_with(&printed);
+        let held = costep::RunFolder::lock(&rig.sandbox.path("out")).unwrap();
+        rig.sandbox.run("run rig --out out").exits(1).says("another run");
+        drop(held);
+        assert!(kept());
+        rig.sandbox.run("resume out").exits(1).says("E0507");
+        assert!(kept());
         assert_eq!(rig.fault(PRINT, "--quiet").exits(0).stderr, "");
     }
 }

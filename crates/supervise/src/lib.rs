@@ -79,4 +79,4 @@ pub use sandbox::CATEGORY as SANDBOX;
 #[cfg(target_os = "linux")]
 pub use voice::Stream;
 #[cfg(target_os = "linux")]
-pub use watcher::{WATCHED_FLAG, Watch, supervise};
+pub use watcher::{MOST_OUTPUTS, WATCHED_FLAG, Watch, supervise};

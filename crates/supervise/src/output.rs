@@ -113,9 +113,8 @@ impl<F: Fn(Option<&str>, &str)> LineReader<'_, F> {
     }
 
     fn take(&mut self) {
-        if self.may_be_named && self.line.first() == Some(&(NAME as u8)) {
-            let name = harmless(&String::from_utf8_lossy(&self.line[1..]));
-            self.name.get_or_insert(name);
+        if self.may_be_named && self.name.is_none() && self.line.first() == Some(&(NAME as u8)) {
+            self.name = Some(harmless(&String::from_utf8_lossy(&self.line[1..])));
             return self.line.clear();
         }
         let text = harmless(&String::from_utf8_lossy(&self.line));

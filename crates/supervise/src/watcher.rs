@@ -42,8 +42,8 @@ pub struct Watch<'a> {
     pub see: &'a dyn Fn(u64, f64),
 }
 
-/// FMUs that get a pipe of their own at most.
-const MOST_OUTPUTS: usize = 32;
+/// FMUs that get a pipe of their own at most. Of more, nobody knows whose lines come without a name.
+pub const MOST_OUTPUTS: usize = 32;
 
 /// Starts a program that calls [`be_watched`](crate::be_watched) and stays with it to its end. Lines that foreign code
 /// prints go to `pass_on`, with the name of the FMU where it is known.

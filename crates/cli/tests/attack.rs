@@ -531,6 +531,13 @@ fn folders_of_runs_need_no_text_for_a_name() {
         run(words).exits(0);
     }
     run(&["report", "DIR", "--out", "page.html"]).exits(0);
+    // A project in such a folder cannot be named in the recording.
+    let place = sandbox.path(".").join(folder);
+    std::fs::write(place.join("system.toml"), "[system]\nmodel = \"dual-mass\"\n").unwrap();
+    let mut command = sandbox.command("run system.toml --out ../elsewhere".split(' '));
+    command.current_dir(place);
+    finished(command, "a project in a folder whose name is not UTF-8").exits(0);
+    sandbox.run("inspect elsewhere").exits(0);
 }
 
 /// Of the second attack: a folder that somebody else has filled has a run overwrite files of the user.

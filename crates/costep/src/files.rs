@@ -42,7 +42,7 @@ pub(crate) fn begin(
         ("costep".into(), env!("CARGO_PKG_VERSION").into()),
         ("project".into(), project.to_toml_in(place)),
     ];
-    metadata.extend(Origin::of(base, folder).map(|origin| (ORIGIN.into(), origin.to_json())));
+    metadata.extend(Origin::of(base, folder).and_then(|origin| Some((ORIGIN.into(), origin.to_json()?))));
     Recorder::create(&file, engine, project, &metadata, Some(checkpoints))?
         .with_samples(&file, project, engine)
 }

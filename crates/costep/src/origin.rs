@@ -44,8 +44,9 @@ impl Origin {
         .filter(|origin| origin.file != Path::new(PROJECT_COPY))
     }
 
-    pub(crate) fn to_json(&self) -> String {
-        serde_json::json!(self).to_string()
+    /// Nothing for a file whose name is no text: what JSON cannot name is not looked for again.
+    pub(crate) fn to_json(&self) -> Option<String> {
+        serde_json::to_string(self).ok()
     }
 
     /// That of the recording in a folder; one that cannot be read is refused later, with its reason.

@@ -51,6 +51,7 @@ impl Changes {
 type Key = Vec<String>;
 
 struct Leaf {
+    /// The whole value.
     text: String,
     origin: Origin,
 }
@@ -68,7 +69,9 @@ fn refusal(
     let change = |key: &&Key| {
         let (then, now) = (then.get(*key), now.get(*key));
         let name = shown_key(key);
-        let text = |leaf: Option<&Leaf>| leaf.map_or("not given".into(), |leaf| format!("`{}`", leaf.text));
+        let text = |leaf: Option<&Leaf>| {
+            leaf.map_or("not given".into(), |leaf| format!("`{}`", shortened(&leaf.text)))
+        };
         match (is_list(&key[0]) && key.len() == 2, then.is_some()) {
             (true, true) => format!("{name} is not there any more"),
             (true, false) => format!("{name} was not there"),
@@ -166,7 +169,7 @@ fn leaves(root: &Table) -> Vec<(Key, Leaf)> {
 
 fn collect(key: Key, node: &Node, found: &mut Vec<(Key, Leaf)>) {
     let Value::Table(table) = &node.value else {
-        return found.push((key, Leaf { text: shown(&node.value), origin: node.origin }));
+        return found.push((key, Leaf { text: whole(&node.value), origin: node.origin }));
     };
     for entry in &table.entries {
         let deeper = key.iter().cloned().chain([entry.key.clone()]).collect();
@@ -181,20 +184,20 @@ fn item_name(item: &Node) -> String {
     table.text("from").map_or_else(|| to.into(), |from| format!("{from} -> {to}"))
 }
 
-fn shown(value: &Value) -> String {
+fn whole(value: &Value) -> String {
     match value {
-        Value::Text(text) => shortened(text),
+        Value::Text(text) => text.clone(),
         Value::Integer(integer) => integer.to_string(),
         Value::Real(real) => write::real(*real),
         Value::Truth(truth) => truth.to_string(),
         Value::Date => "a date".into(),
         Value::List(items) => {
-            let items: Vec<_> = items.iter().map(|item| shown(&item.value)).collect();
+            let items: Vec<_> = items.iter().map(|item| whole(&item.value)).collect();
             format!("[{}]", items.join(", "))
         }
         Value::Table(table) => {
             let pairs =
-                table.entries.iter().map(|entry| format!("{} = {}", entry.key, shown(&entry.node.value)));
+                table.entries.iter().map(|entry| format!("{} = {}", entry.key, whole(&entry.node.value)));
             format!("{{ {} }}", pairs.collect::<Vec<_>>().join(", "))
         }
     }
@@ -229,6 +232,15 @@ mod tests {
             assert!(refused.contains(&format!("system.toml:{line}")) || now.contains("b.v"), "{refused}");
             assert!(harmless.is_empty());
         }
+    }
+
+    #[test]
+    fn long_texts_are_compared_to_their_ends() {
+        let long = "x".repeat(200);
+        let then = THEN.replace("ck = 1.0", &format!("path = \"{long}a\""));
+        let now = THEN.replace("ck = 1.0", &format!("path = \"{long}b\""));
+        let refused = Changes::between(&then, &now, Path::new("system.toml")).refused.unwrap().to_string();
+        assert!(refused.contains("[fmu.a] set.path was `xxx") && !refused.contains(&long), "{refused}");
     }
 
     #[test]

@@ -214,6 +214,8 @@ pub struct Advice {
     pub warnings: Vec<Error>,
     /// Why the search ended before its end: time, or the user.
     pub ended: Option<Error>,
+    /// Whether the search for a choice came to its end: what it is beside that may still be unknown.
+    is_searched: bool,
     /// What it took in s to start the parts once, where that was measured: it is part of every trial.
     pub start_up_s: f64,
     /// Wall time in s.
@@ -293,12 +295,13 @@ impl Advice {
     /// Whether there is a choice although time was over before everything that could be better was tried.
     pub fn is_cut_short(&self) -> bool {
         let is_over = |error: &Error| error.code() == Code::TimeLimit;
-        self.choice.is_some() && self.ended.as_ref().is_some_and(is_over)
+        let ended_early = !self.is_searched && self.ended.as_ref().is_some_and(is_over);
+        self.choice.is_some() && (ended_early || !self.left_out.is_empty())
     }
 
-    /// What went wrong, if something did: a choice that was cut short is an answer all the same.
+    /// What went wrong, if something did: a choice is an answer also where time was over.
     pub fn error(&self) -> Option<Error> {
-        let ended = || self.ended.clone().filter(|_| !self.is_cut_short());
+        let ended = || self.ended.clone().filter(|error| error.code() != Code::TimeLimit);
         self.failure().or_else(ended)
     }
 
@@ -341,6 +344,7 @@ impl System {
             left_out: Vec::new(),
             warnings: Vec::new(),
             ended: None,
+            is_searched: false,
             start_up_s: 0.0,
             wall_s: 0.0,
         };
@@ -381,6 +385,7 @@ impl Advice {
         {
             (self.choice, self.confirmed_by) = (Some(trial), smaller);
         }
+        self.is_searched = true;
         let Some(choice) = &mut self.choice else { return Ok(()) };
         if let MacroSteps::Equal(step) = choice.steps {
             self.reference = search.yardstick.checked(&search.system.project, step, &search.waiting)?;
@@ -494,6 +499,7 @@ mod tests {
             left_out: Vec::new(),
             warnings: Vec::new(),
             ended: Some(Error::new(ended, "over")),
+            is_searched: false,
             start_up_s: 0.0,
             wall_s: 1.0,
         }
@@ -514,9 +520,16 @@ mod tests {
         };
         let cut = advice(Some(trial.clone()), Code::TimeLimit);
         assert!(cut.is_cut_short() && cut.error().is_none() && cut.exit() == 0);
+        // The search was complete, and only what the choice is beside that was cut short.
+        let complete = Advice { is_searched: true, ..cut.clone() };
+        assert!(!complete.is_cut_short() && complete.error().is_none() && complete.exit() == 0);
+        let left_out = Advice { left_out: vec!["foh at 1 ms".into()], ended: None, ..complete };
+        assert!(left_out.is_cut_short() && left_out.error().is_none());
         // Ctrl-C and FMUs that hang are told all the same.
-        let stopped = advice(Some(trial), Code::Stopped);
-        assert!(!stopped.is_cut_short() && stopped.error().is_some());
+        for ended in [Code::Stopped, Code::Hung] {
+            let advice = advice(Some(trial.clone()), ended);
+            assert!(!advice.is_cut_short() && advice.error().is_some());
+        }
         let mut unmeasured = advice(None, Code::TimeLimit);
         unmeasured.trials = cut.trials.clone();
         assert_eq!(unmeasured.nearest().map(|trial| trial.error.is_none()), Some(true));

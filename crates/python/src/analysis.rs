@@ -117,7 +117,8 @@ impl StabilitySettings {
         }
         if let Some(file) = &self.report {
             let methods = system.methods_beside(self.methods.as_deref())?;
-            let curves = system.radius_curves(&question, &methods, &mut heed)?;
+            let curve = question.with_steps_between(system);
+            let curves = system.radius_curves(&curve, &methods, &mut heed)?;
             let page = StabilityPage { system, study: &study, curves: &curves, command: &Value::Null };
             write_page(file, &page.page())?;
         }

@@ -37,13 +37,18 @@ pub(super) fn run(system: &System, args: &StabilityArgs, output: Output) -> Resu
     // Mistakes are told before the work, not after it.
     let beside = || system.methods_beside(args.methods.as_deref());
     let is_asked = args.report.is_some() || args.methods.is_some();
+    // A page has a curve of the method of the system too. Without one that is told with all that is known of it.
+    let own = usize::from(args.report.is_some());
     let methods = if is_asked { beside()? } else { Vec::new() };
+    let methods: Vec<_> = methods.into_iter().skip(1 - own).collect();
+    let curve = question.clone();
+    let curve = if own > 0 { curve.with_steps_between(system) } else { curve };
     let bar = many_runs(output, question.judgements());
     let study = system.stability_study(&question, &mut |step| heard(&bar, step));
     bar.finish_and_clear();
-    let bar = many_runs(output, methods.len() * question.judgements());
+    let bar = many_runs(output, methods.len() * curve.steps.len());
     let curves = study.and_then(|study| {
-        Ok((study, system.radius_curves(&question, &methods, &mut |step| heard(&bar, step))?))
+        Ok((study, system.radius_curves(&curve, &methods, &mut |step| heard(&bar, step))?))
     });
     bar.finish_and_clear();
     let (study, curves) = curves?;
@@ -51,7 +56,7 @@ pub(super) fn run(system: &System, args: &StabilityArgs, output: Output) -> Resu
     if let Some(file) = &args.nyquist {
         found.study.write_nyquist(system, file)?;
     }
-    let others = if args.methods.is_some() { &curves[1..] } else { &[] };
+    let others = if args.methods.is_some() { &curves[own..] } else { &[] };
     if output.json {
         let mut object = found.study.to_json(system)?;
         if args.methods.is_some() {
@@ -69,7 +74,7 @@ pub(super) fn run(system: &System, args: &StabilityArgs, output: Output) -> Resu
     Ok(())
 }
 
-/// The radius of a method at these steps; curves have points between them.
+/// The radius of a method at these steps; the curves of a page have points between them.
 fn radii<'a>(curve: &'a RadiusCurve, steps: &'a [f64]) -> impl Iterator<Item = (f64, f64)> + 'a {
     let points = curve.radii.as_deref().unwrap_or_default();
     points.iter().copied().filter(|(step, _)| steps.contains(step))

@@ -20,6 +20,8 @@ const HALVINGS: usize = 30;
 const AROUND: [f64; 7] = [0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0];
 /// Steps of a curve between the least and the greatest one.
 const POINTS: usize = 24;
+/// Steps that differ by this share are the same one.
+const SAME_STEP: f64 = 1e-9;
 
 /// What is judged.
 #[derive(Clone, Debug)]
@@ -102,16 +104,19 @@ impl StabilityQuestion {
         system.stability_at(&point, &mut |_| progress(None))
     }
 
-    /// Steps for a curve: more than were asked for where they cost little.
-    fn curve(&self, system: &System) -> Vec<f64> {
-        let (Some(low), Some(high)) = (self.steps.first(), self.steps.last()) else { return Vec::new() };
-        let mut steps = self.steps.clone();
-        if system.project().given.fmus.is_empty() && high > low {
+    /// The same with more steps between them for a curve, where they cost little.
+    #[must_use]
+    pub fn with_steps_between(mut self, system: &System) -> Self {
+        if let (true, Some(low), Some(high)) =
+            (system.project().given.fmus.is_empty(), self.steps.first(), self.steps.last())
+        {
             let between = |k: usize| low * (high / low).powf(k as f64 / POINTS as f64);
-            steps.extend((1..POINTS).map(between));
+            let is_new = |step: &f64| !self.steps.iter().any(|asked| (step / asked - 1.0).abs() < SAME_STEP);
+            let further: Vec<f64> = (1..POINTS).map(between).filter(is_new).collect();
+            self.steps.extend(further);
         }
-        steps.sort_by(f64::total_cmp);
-        steps
+        self.steps.sort_by(f64::total_cmp);
+        self
     }
 }
 
@@ -179,18 +184,17 @@ impl System {
         Ok(std::iter::once(own).chain(others.into_iter().filter(|other| other.label() != label)).collect())
     }
 
-    /// The spectral radius over the step with several methods, to set them beside each other.
+    /// The spectral radius at all these steps with several methods, to set them beside each other.
     pub fn radius_curves(
         &self,
         question: &StabilityQuestion,
         methods: &[MethodSpec],
         progress: StudyProgress<'_>,
     ) -> Result<Vec<RadiusCurve>> {
-        let steps = question.curve(self);
         let mut curves = Vec::new();
         for method in methods {
             let mut radii: Result<Vec<(f64, f64)>> = Ok(Vec::new());
-            for step in &steps {
+            for step in &question.steps {
                 match (question.judge(self, method, *step, progress), &mut radii) {
                     (Ok(found), Ok(points)) => points.push((found.step, found.radius)),
                     (Err(error), _) if matches!(error.code(), Code::Stopped | Code::TimeLimit) => {

@@ -153,12 +153,13 @@ impl Richardson {
 
     /// Looks at how the difference of an output falls between steps of different lengths, if it is beyond the tolerance.
     fn look_at_fall(&mut self, i: usize, difference: f64, is_beyond: bool) {
+        let before = std::mem::replace(&mut self.differences[i], difference);
+        if self.compared == 0.0 {
+            return;
+        }
         let ratio = self.whole.length / self.compared;
-        let (short, long, share) = match ratio < 1.0 {
-            true => (difference, self.differences[i], ratio),
-            false => (self.differences[i], difference, 1.0 / ratio),
-        };
-        self.differences[i] = difference;
+        let (short, long, share) =
+            if ratio < 1.0 { (difference, before, ratio) } else { (before, difference, 1.0 / ratio) };
         if self.jumps[i] || share.is_nan() || share > SHORTER {
             return;
         }

@@ -170,7 +170,7 @@ fn path_with_blanks(words: &[String], exists: impl Fn(&str) -> bool) -> Option<S
 fn of_this_verb(words: &[String], stray: &str) -> Option<String> {
     let verb = words.iter().find(|word| !word.starts_with('-'))?;
     match verb.as_str() {
-        "resume" if stray.starts_with("--") => Some(format!(
+        "resume" if is_of_run(stray) => Some(format!(
             "a run is resumed as it began; `costep run` with `{stray}` starts another one, `--out DIR` keeps this one"
         )),
         "compare" if !stray.starts_with('-') => Some(
@@ -179,6 +179,14 @@ fn of_this_verb(words: &[String], stray: &str) -> Option<String> {
         ),
         _ => None,
     }
+}
+
+/// Whether a run is changed by this flag.
+fn is_of_run(flag: &str) -> bool {
+    let name = flag.strip_prefix("--").map(|name| name.split('=').next().unwrap_or(name));
+    let program = Cli::command();
+    let run = program.find_subcommand("run").into_iter().flat_map(clap::Command::get_arguments);
+    run.filter_map(clap::Arg::get_long).any(|long| Some(long) == name)
 }
 
 /// Flags whose values are lists.

@@ -259,7 +259,9 @@ impl DataFile {
                 return Err(match looks_like_date(cell.trim()) && place == 0 {
                     true => error
                         .because("times are numbers of seconds from the start of the run, not dates")
-                        .hint("subtract the first date and write seconds, or name the unit: `time [h]`"),
+                        .hint(
+                            "subtract the first one and write seconds, or hours in a column named `time [h]`",
+                        ),
                     false => error,
                 });
             };

@@ -279,7 +279,7 @@ pub(crate) fn number(node: &Node, what: &dyn Display, problems: &mut Problems<'_
                         Some(corrected) => format!("write a decimal point: {}", shortened(&corrected)),
                         None => match number_of_quantity(text) {
                             Some(number) => format!(
-                                "a number here is in the unit of the signal or parameter: write {number}, converted to that"
+                                "numbers are written without a unit: {number}, converted to the unit of what it is for"
                             ),
                             None => "write a plain number such as 2.5 or 1e-3".into(),
                         },

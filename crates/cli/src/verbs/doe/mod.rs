@@ -92,12 +92,8 @@ pub(crate) fn run(args: &DoeArgs, output: Output) -> Result<ExitCode, Failure> {
 
 fn builtin(name: &str) -> Result<&'static str, Error> {
     PLANS.iter().find(|(id, _)| *id == name).map(|(_, text)| *text).ok_or_else(|| {
-        Error::new(
-            Code::UnknownName,
-            format!("there is no file `{name}`, and no plan of costep is called so"),
-        )
-        .suggest(name, PLANS.iter().map(|(id, _)| *id))
-        .hint(format!("plans: {}", PLANS.map(|(id, _)| id).join(", ")))
+        let message = format!("there is no file `{name}`, and no plan of costep is called so");
+        Error::new(Code::UnknownName, message).suggest(name, PLANS.iter().map(|(id, _)| *id))
     })
 }
 

@@ -47,8 +47,10 @@ pub(crate) struct Law {
     interface: Interface,
     /// M = th S + D/2 per subsystem.
     blocks: Vec<Matrix>,
-    /// 1/2 for outputs with direct feedthrough.
-    through: Vec<f64>,
+    /// 1/2 where an output may follow an input at once, per subsystem: what S says of others is no D.
+    through: Vec<Matrix>,
+    /// Whether an output follows any input at once.
+    follows: Vec<bool>,
     eta: Vec<f64>,
     mean_external: Vec<f64>,
     /// How far ahead held inputs look, in halves of a step: 1 for the mean over it, 2 for its end.
@@ -65,12 +67,22 @@ impl Law {
         let layout = system.layout;
         let inputs = |i: usize| if learns(i) { layout.input_range(i).len() } else { 0 };
         let size = |i: usize| (layout.output_range(i).len(), inputs(i));
-        let feedthrough = system.descriptions.iter().flat_map(|d| &d.feedthrough);
+        let through = |i: usize| {
+            let mut through = Matrix::zeros(size(i).0, size(i).1);
+            for (row, list) in system.descriptions[i].feedthrough.iter().enumerate() {
+                list.iter().filter(|j| **j < size(i).1).for_each(|j| through[(row, *j)] = 0.5);
+            }
+            through
+        };
+        let lists = system.descriptions.iter().flat_map(|description| &description.feedthrough);
+        let blocks = (0..layout.subsystems()).map(|i| Matrix::zeros(size(i).0, size(i).1)).collect();
+        let through = (0..layout.subsystems()).map(through).collect();
         Self {
             layout: layout.clone(),
-            blocks: (0..layout.subsystems()).map(|i| Matrix::zeros(size(i).0, size(i).1)).collect(),
+            blocks,
             interface: Interface::of_responding(system, 1, learns),
-            through: feedthrough.map(|inputs| if inputs.is_empty() { 0.0 } else { 0.5 }).collect(),
+            through,
+            follows: lists.map(|list| !list.is_empty()).collect(),
             eta: vec![0.0; layout.outputs()],
             mean_external: vec![0.0; layout.inputs()],
             halves: vec![1.0; layout.inputs()],
@@ -99,7 +111,7 @@ impl Law {
 
     /// Whether an output may follow an input at once.
     pub(crate) fn follows_at_once(&self, output: usize) -> bool {
-        self.through[output] > 0.0
+        self.follows[output]
     }
 
     /// Fills u of the group; u = z if the system cannot be solved, which false tells.
@@ -147,10 +159,11 @@ impl Law {
         let looks_at_end = form == Form::Hold && self.halves[inputs.clone()].first() == Some(&2.0);
         for (row, at) in outputs.enumerate() {
             // Under inputs of the end of the step an output is not stale.
-            let through = if form == Form::Hold && !looks_at_end { self.through[at] } else { 0.0 };
+            let has_direct = form == Form::Hold && !looks_at_end;
             let mut sum = (1.0 - share) * start.y[at] + share * affine.offset[row];
             for j in 0..m {
                 let gain = affine.gain[row * m + j];
+                let through = if has_direct { self.through[i][(row, j)] } else { 0.0 };
                 let at_once = through * affine.direct[row * m + j];
                 let entry = (share + at_once) * gain;
                 self.blocks[i][(row, j)] = if looks_at_end { 2.0 * entry } else { entry };

@@ -1,5 +1,7 @@
 //! Numbers with a unit written as text: `5 ms`, `0.1s`, `1e-3`.
 
+use std::time::Duration;
+
 use crate::codes::Code;
 use crate::error::{Error, Result};
 
@@ -48,8 +50,10 @@ fn scaled(number: &str, value: f64, divisor: f64) -> f64 {
 }
 
 fn unreadable(text: &str) -> Error {
-    Error::new(Code::BadQuantity, format!("`{text}` is not a time"))
-        .hint("write a number and a unit, as in `5 ms` or `0.1s`")
+    Error::new(Code::BadQuantity, format!("`{text}` is not a time")).hint(match with_point(text) {
+        Some(corrected) => format!("write a decimal point: `{corrected}`"),
+        None => "write a number and a unit, as in `5 ms` or `0.1s`".into(),
+    })
 }
 
 /// A time for people: `500 us`, `1 ms`, `2.5 s`.
@@ -73,22 +77,65 @@ pub fn plain_time(seconds: f64) -> String {
     rounded.unwrap_or(seconds).to_string()
 }
 
+/// A time limit, which may be nothing at all, for people.
+pub fn format_limit(limit: Duration) -> String {
+    format_time(limit.as_secs_f64())
+}
+
 /// A time without blanks that reads back to the same number: for people where that is possible, else with all digits.
 pub fn exact_time(seconds: f64) -> String {
     let text = format_time(seconds).replace(' ', "");
     if parse_time(&text) == Ok(seconds) { text } else { format!("{seconds:e}s") }
 }
 
-/// The number of a text such as `20 degC`; nothing for other texts.
-pub fn number_of_quantity(text: &str) -> Option<&str> {
-    let (number, unit) = text.trim().split_once(' ')?;
-    let is_number = unit.trim().starts_with(|c: char| c.is_ascii_digit() || "+-.,".contains(c));
-    (!is_number && number.parse::<f64>().is_ok()).then_some(number)
+/// Number and unit of a text such as `20 degC` or `20kg`; nothing for other texts.
+pub fn split_quantity(text: &str) -> Option<(&str, &str)> {
+    let text = text.trim();
+    let starts_like_number = text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c));
+    let starts = text.char_indices().filter(|(_, c)| c.is_alphabetic() || "%°".contains(*c));
+    let split = |(start, _)| (text[..start].trim_end(), &text[start..]);
+    // The last of them: the `e` of `1e5N` is no unit.
+    let mut splits = starts.map(split).filter(|(number, _)| number.parse::<f64>().is_ok());
+    if starts_like_number && text.len() <= LONGEST { splits.next_back() } else { None }
+}
+
+/// Longer texts are no quantities.
+const LONGEST: usize = 100;
+
+/// A number with a decimal comma, and its unit, written with a point.
+pub fn with_point(text: &str) -> Option<String> {
+    let (whole, rest) = text.trim().split_once(',')?;
+    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    let is_whole = whole.strip_prefix(['+', '-']).unwrap_or(whole);
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    (digits(is_whole) && end > 0 && !rest[end..].contains(',')).then(|| format!("{whole}.{rest}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn quantities_are_split_with_and_without_a_blank() {
+        for (text, parts) in [
+            (" 20 degC ", Some(("20", "degC"))),
+            ("5 °C", Some(("5", "°C"))),
+            ("20kg", Some(("20", "kg"))),
+            ("1e5N", Some(("1e5", "N"))),
+            ("-2.5e-3 m/s2", Some(("-2.5e-3", "m/s2"))),
+            ("5%", Some(("5", "%"))),
+            ("20", None),
+            ("five", None),
+            ("nan kg", None),
+            ("1 2 x", None),
+            ("20 30", None),
+            ("a b", None),
+        ] {
+            assert_eq!(split_quantity(text), parts, "{text}");
+        }
+        assert_eq!(with_point("20,5 kg").as_deref(), Some("20.5 kg"));
+        assert_eq!([with_point("1,2,3"), with_point("a,b"), with_point("20")], [None, None, None]);
+    }
 
     #[test]
     fn times_are_the_nearest_doubles() {
@@ -149,15 +196,5 @@ mod tests {
         assert_eq!(format_time(-0.002), "-2 ms");
         assert_eq!(format_time(1e300), "1e300 s");
         assert_eq!(format_time(2.5e-300), "2.5e-300 s");
-    }
-
-    #[test]
-    fn quantities_are_a_number_and_a_unit() {
-        assert_eq!(number_of_quantity(" 20 degC "), Some("20"));
-        assert_eq!([number_of_quantity("-1e3 %"), number_of_quantity("5 °C")], [Some("-1e3"), Some("5")]);
-        assert_eq!(
-            [number_of_quantity("20"), number_of_quantity("20 30"), number_of_quantity("a b")],
-            [None; 3]
-        );
     }
 }

@@ -1,6 +1,6 @@
 //! Values that a user gives to variables by name, checked and brought to the variable's own type.
 
-use costep_core::quantity::number_of_quantity;
+use costep_core::quantity::{split_quantity, with_point};
 use costep_core::{Code, Error, Result};
 
 use crate::description::ModelDescription;
@@ -144,16 +144,34 @@ fn setting(description: &ModelDescription, name: &str, index: usize, values: &Va
 
 /// What is to be written instead of values of another type.
 fn instead(values: &Values, variable: &Variable) -> String {
+    let words: &[String] = if let Values::String(words) = values { words } else { &[] };
+    let better = words.iter().find_map(|word| instead_of_text(word.trim(), variable));
+    better.unwrap_or_else(|| format!("write {}", expected(variable.kind)))
+}
+
+/// The same for a text: a number or a truth in quotes, one with a decimal comma, one with a unit.
+fn instead_of_text(word: &str, variable: &Variable) -> Option<String> {
     let is_float = matches!(variable.kind, VariableType::Float32 | VariableType::Float64);
-    let unit =
-        variable.unit().map_or("the variable has no unit".into(), |unit| format!("in `{}`", short(unit)));
-    match values {
-        Values::String(words) if is_float && words.len() == 1 => match number_of_quantity(&words[0]) {
-            Some(number) => format!("write the number alone, {unit}: `{number}`, converted if need be"),
-            None => format!("write {}", expected(variable.kind)),
-        },
-        _ => format!("write {}", expected(variable.kind)),
+    let unquoted = || Some(format!("`\"{word}\"` is text: write `{word}`, without quotes"));
+    match variable.kind {
+        VariableType::Boolean | VariableType::Clock if matches!(word, "true" | "false") => return unquoted(),
+        VariableType::Boolean | VariableType::Clock => return None,
+        VariableType::String | VariableType::Binary | VariableType::Enumeration => return None,
+        _ if word.parse::<f64>().is_ok_and(|number| is_float || number.fract() == 0.0) => return unquoted(),
+        _ => {}
     }
+    let corrected = with_point(word);
+    let text = corrected.as_deref().unwrap_or(word);
+    let Some((number, unit)) = split_quantity(text) else {
+        return corrected.filter(|_| is_float).map(|number| format!("write a decimal point: `{number}`"));
+    };
+    Some(match variable.unit() {
+        Some(own) if own != unit => {
+            format!("write the number alone, converted from `{}` to `{}`", short(unit), short(own))
+        }
+        Some(own) => format!("write the number alone, in `{}`: `{number}`", short(own)),
+        None => format!("write the number alone, the variable has no unit: `{number}`"),
+    })
 }
 
 /// What is written for a value of this type.
@@ -316,6 +334,34 @@ mod tests {
         );
         let mass = refusal("m", Values::Float64(vec![200.0]));
         assert!(mass.contains("help: choose 0.1 to 50"), "{mass}");
+    }
+
+    #[test]
+    fn texts_for_numbers_are_explained() {
+        let text = r#"<fmiModelDescription fmiVersion="3.0" modelName="cart" instantiationToken="t">
+            <CoSimulation modelIdentifier="cart"/><UnitDefinitions><Unit name="kg"/></UnitDefinitions><ModelVariables>
+              <Float64 name="m" valueReference="0" causality="parameter" variability="fixed" start="1" unit="kg"/>
+              <Float64 name="k" valueReference="1" causality="parameter" variability="fixed" start="1"/>
+              <Int32 name="n" valueReference="2" causality="parameter" variability="fixed" start="1"/>
+              <Boolean name="on" valueReference="3" causality="parameter" variability="fixed" start="true"/>
+            </ModelVariables><ModelStructure/></fmiModelDescription>"#;
+        let fmu = ModelDescription::parse(text).unwrap();
+        for (name, word, hint) in [
+            ("m", "20", "`\"20\"` is text: write `20`, without quotes"),
+            ("m", "20kg", "write the number alone, in `kg`: `20`"),
+            ("m", "20 g", "write the number alone, converted from `g` to `kg`"),
+            ("m", "20,5", "write a decimal point: `20.5`"),
+            ("m", "20,5 kg", "write the number alone, in `kg`: `20.5`"),
+            ("m", "heavy", "write a number: `2.5`"),
+            ("k", "20kg", "write the number alone, the variable has no unit: `20`"),
+            ("n", "3", "`\"3\"` is text: write `3`, without quotes"),
+            ("n", "3,5", "write an integer that fits into its type"),
+            ("on", "true", "`\"true\"` is text: write `true`, without quotes"),
+            ("on", "yes", "write `true` or `false`"),
+        ] {
+            let error = fit_value(&fmu, name, &Values::String(vec![word.into()])).unwrap_err();
+            assert_eq!(error.help(), hint, "{name} = {word}");
+        }
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! From text to a document, with everything that is not valid TOML reported.
 
+use costep_core::quantity::{parse_time, split_quantity, with_point};
 use costep_core::{Code, Error};
 use toml::de::{DeTable, DeValue};
 
 use crate::document::{self, Node, Origin, Table, Value};
 use crate::keys::{self, Kind};
-use crate::problems::{Problems, shortened, with_point};
+use crate::problems::{Problems, shortened};
 
 /// No key is longer. Longer ones would only cost time when they are compared with known ones.
 pub(crate) const MAX_KEY: usize = 200;
@@ -28,6 +29,14 @@ pub(crate) fn document(text: &str, problems: &mut Problems<'_>) -> Option<Table>
     if errors.len() > 2 && !is_project {
         let offset = errors[0].span().map_or(0, |span| span.start);
         problems.report_syntax(offset, || not_a_project(text, &errors[0]));
+        return None;
+    }
+    // It is the same mistake in all of them, and everything else a consequence.
+    let mut typographic = errors.iter().filter_map(|error| Some((error, with_straight_quotes(text, error)?)));
+    if let Some((error, line)) = typographic.next() {
+        let offset = error.span().map_or(0, |span| span.start);
+        let more = typographic.filter(|(_, other)| *other != line).count();
+        problems.report_syntax(offset, || typographic_quotes(&line, more));
         return None;
     }
     let mut said: Vec<String> = Vec::new();
@@ -101,18 +110,45 @@ fn single_header(text: &str, name: &str) -> Option<usize> {
     None
 }
 
-/// What stands behind `=` in the line of an error.
-fn value_of_line<'a>(text: &'a str, error: &toml::de::Error) -> Option<&'a str> {
+/// The line of an error, without blanks and comment.
+fn line_of<'a>(text: &'a str, error: &toml::de::Error) -> Option<&'a str> {
     let at = error.span()?.start;
     let start = text.get(..at)?.rfind('\n').map_or(0, |end| end + 1);
-    let line = text.get(start..)?.lines().next()?;
-    Some(line.split_once('=')?.1.split('#').next()?.trim())
+    Some(text.get(start..)?.lines().next()?.split('#').next()?.trim())
+}
+
+/// What stands behind `=` in the line of an error.
+fn value_of_line<'a>(text: &'a str, error: &toml::de::Error) -> Option<&'a str> {
+    Some(line_of(text, error)?.split_once('=')?.1.trim())
 }
 
 /// `0.1` of a line `stop = 0,1`, in quotes if a unit follows.
 fn comma_corrected(text: &str, error: &toml::de::Error) -> Option<String> {
-    let corrected = with_point(value_of_line(text, error)?)?;
-    Some(if corrected.parse::<f64>().is_ok() { corrected } else { format!("\"{corrected}\"") })
+    // In `{ m1 = 20,5 }` what follows the comma is taken for the next key.
+    let values = line_of(text, error)?.split('=').skip(1);
+    let corrected = values.map(|value| first_item(value).trim_end_matches('}')).find_map(with_point)?;
+    let corrected = corrected.trim();
+    Some(match corrected.parse::<f64>() {
+        Ok(_) => corrected.to_owned(),
+        Err(_) => format!("\"{corrected}\""),
+    })
+}
+
+/// `20,5` of a value before another key, `20,5, c1`.
+fn first_item(value: &str) -> &str {
+    let begins_key = |rest: &str| rest.trim_start().starts_with(|c: char| c.is_alphabetic() || c == '"');
+    let ends = value.match_indices(',').map(|(end, _)| end).find(|end| begins_key(&value[end + 1..]));
+    value[..ends.unwrap_or(value.len())].trim()
+}
+
+/// What to do about a number with a unit: times are text, other numbers have none.
+fn without_unit(text: &str, error: &toml::de::Error, quantity: &str) -> Option<String> {
+    let (number, unit) = split_quantity(quantity)?;
+    let is_value = line_of(text, error).is_some_and(|line| line.starts_with("set"));
+    (is_value || parse_time(quantity).is_err()).then(|| {
+        let unit = shortened(unit);
+        format!("numbers are written without a unit: {number}, converted if `{unit}` is not the unit of what it is for")
+    })
 }
 
 /// The quote that ends a text which begins in the line of the error and is not closed there.
@@ -132,6 +168,61 @@ fn unquoted_quantity<'a>(text: &'a str, error: &toml::de::Error) -> Option<&'a s
     let is_quantity = digits > 0 && unit.starts_with(|c: char| c.is_alphabetic() || c == '%');
     (is_quantity && !unit.contains(['"', '\'', ',', ']', '}']) && value.parse::<f64>().is_err())
         .then_some(value)
+}
+
+/// What to write in a line as other languages have it.
+fn slip_of_line(line: &str) -> Option<&'static str> {
+    let (key, value) = line.split_once(['=', ':'])?;
+    let value = value.trim();
+    let values = || value.split(['=', ',', '{', '}', '[', ']', ' ']).map(str::trim);
+    let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit()) || word.starts_with('.');
+    let lacks_digits =
+        |word: &str| is_number(word) && (word.starts_with('.') || word.contains(".e") || word.ends_with('.'));
+    Some(match value {
+        _ if line[key.len()..].starts_with(':') => "keys and values are separated by `=`, not by `:`",
+        _ if value.contains(" //") => "comments begin with `#`",
+        _ if values().any(|word| matches!(word, "True" | "False" | "TRUE" | "FALSE")) => {
+            "write `true` or `false`, in small letters"
+        }
+        _ if values().any(lacks_digits) => "a decimal point has digits before and behind it: 0.5, 1.0e5",
+        _ if value.starts_with('{') && value.contains(':') => {
+            "keys and values are separated by `=`, not by `:`"
+        }
+        _ if value.starts_with('{') => "commas separate the keys in braces: { a = 1, b = 2 }",
+        _ if value.starts_with('[') && value.contains('=') => {
+            "keys with values stand in braces: { a = 1, b = 2 }"
+        }
+        _ if value.contains(',') && value.contains('=') => "each key has a line of its own",
+        _ => return None,
+    })
+}
+
+/// `[method]` for a line `[method`, and `[[connect]]` for `[[connect]`.
+fn closed_header(text: &str, error: &toml::de::Error) -> Option<String> {
+    let line = line_of(text, error)?;
+    let name = line.trim_matches(['[', ']']).trim();
+    let (open, closed) = if line.starts_with("[[") { ("[[", "]]") } else { ("[", "]") };
+    let is_header = line.starts_with('[') && !line.ends_with(closed) && !name.contains(['[', ']', '=']);
+    (is_header && !name.is_empty()).then(|| format!("{open}{name}{closed}"))
+}
+
+/// Quotes that word processors and web pages make of straight ones.
+const TYPOGRAPHIC_QUOTES: [char; 11] = ['“', '”', '„', '‟', '«', '»', '‘', '’', '‚', '‹', '›'];
+
+/// The line of an error with straight quotes in the place of typographic ones.
+fn with_straight_quotes(text: &str, error: &toml::de::Error) -> Option<String> {
+    let line = line_of(text, error)?;
+    line.contains(TYPOGRAPHIC_QUOTES).then(|| line.replace(TYPOGRAPHIC_QUOTES, "\""))
+}
+
+fn typographic_quotes(line: &str, more: usize) -> Error {
+    let others = match more {
+        0 => String::new(),
+        1 => ", and in 1 more line".to_owned(),
+        more => format!(", and in {more} more lines"),
+    };
+    Error::new(Code::Syntax, "these quotes are typographic ones, as word processors and web pages make them")
+        .hint(format!("write straight quotes: {}{others}", shortened(line)))
 }
 
 fn single_brackets(list: &str) -> Error {
@@ -159,16 +250,21 @@ fn in_our_words(text: &str, error: &toml::de::Error) -> Error {
             .hint("keep one of them; the name of a part or group may be used once");
     }
     if is_unquoted(error) {
-        let error = Error::new(Code::Syntax, "a value is not valid TOML");
-        return match found.is_empty() {
-            true => error.hint("write a value after `=`"),
-            false => error.hint(format!("strings need quotes: \"{found}\"")),
-        };
+        return Error::new(Code::Syntax, "a value is not valid TOML").hint(match found.is_empty() {
+            _ if found.contains(" //") => "comments begin with `#`".into(),
+            true => "write a value after `=`".into(),
+            false => without_unit(text, error, &found)
+                .unwrap_or_else(|| format!("strings need quotes: \"{found}\"")),
+        });
     }
     if let Some(value) = unquoted_quantity(text, error) {
-        return Error::new(Code::Syntax, format!("`{}` is not valid TOML", shortened(value)))
-            .because("a number with a unit is text")
-            .hint(format!("strings need quotes: \"{}\"", shortened(value)));
+        let said = Error::new(Code::Syntax, format!("`{}` is not valid TOML", shortened(value)));
+        return match without_unit(text, error, value) {
+            Some(hint) => said.hint(hint),
+            None => said
+                .because("a number with a unit is text")
+                .hint(format!("strings need quotes: \"{}\"", shortened(value))),
+        };
     }
     if let Some(corrected) = comma_corrected(text, error) {
         return Error::new(Code::Syntax, "a number has a decimal comma")
@@ -180,8 +276,13 @@ fn in_our_words(text: &str, error: &toml::de::Error) -> Error {
     }
     let hint = if error.message().contains("escape") {
         "`\\` begins an escape in \"...\": write paths with `/`, or in single quotes: 'C:\\parts\\plant.fmu'"
+    } else if let Some(closed) = closed_header(text, error) {
+        return Error::new(Code::Syntax, "the name of a table is not closed")
+            .hint(format!("close it: `{}`", shortened(&closed)));
     } else if error.message().starts_with("unclosed table") {
         "names with blanks or other signs need quotes: [fmu.\"my pump\"]"
+    } else if let Some(slip) = line_of(text, error).and_then(slip_of_line) {
+        slip
     } else {
         "a line is `key = value`, `[table]` or `[[item of a list]]`"
     };

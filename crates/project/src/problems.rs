@@ -216,15 +216,6 @@ pub(crate) fn suggest<'a>(error: Error, wrong: &str, known: impl IntoIterator<It
     error.suggest(wrong, known.into_iter().take(MAX_CANDIDATES))
 }
 
-/// A number with a decimal comma, and its unit, written with a point.
-pub(crate) fn with_point(text: &str) -> Option<String> {
-    let (whole, rest) = text.trim().split_once(',')?;
-    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-    let is_whole = whole.strip_prefix(['+', '-']).unwrap_or(whole);
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    (digits(is_whole) && end > 0 && !rest[end..].contains(',')).then(|| format!("{whole}.{rest}"))
-}
-
 /// The name that the hint of an error suggests.
 pub(crate) fn suggested(error: &Error) -> Option<&str> {
     error.details().hint.as_deref()?.strip_prefix("did you mean `")?.strip_suffix("`?")

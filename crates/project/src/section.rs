@@ -2,12 +2,12 @@
 
 use std::fmt::Display;
 
-use costep_core::quantity::{number_of_quantity, parse_time_with_unit};
+use costep_core::quantity::{parse_time_with_unit, split_quantity, with_point};
 use costep_core::{Code, Error};
 
 use crate::document::{Entry, Node, Origin, Table, Value};
 use crate::keys::{self, Key, Kind, Known};
-use crate::problems::{Problems, shortened, suggest, suggested, with_point};
+use crate::problems::{Problems, shortened, suggest, suggested};
 
 /// No name or quantity is longer.
 const MAX_TEXT: usize = 500;
@@ -33,8 +33,19 @@ impl<'a> Section<'a> {
         known: &'static [K],
         problems: &mut Problems<'_>,
     ) -> Self {
+        Self::open_where(node, label, known, &|_| None, problems)
+    }
+
+    /// The same where keys that are unknown here may have a meaning elsewhere: `meant` says how they are written.
+    pub(crate) fn open_where<K: Known>(
+        node: Option<&'a Node>,
+        label: impl Into<String>,
+        known: &'static [K],
+        meant: &dyn Fn(&Entry) -> Option<String>,
+        problems: &mut Problems<'_>,
+    ) -> Self {
         let section = Self::open_free(node, label, problems);
-        let misspelt = refuse_unknown_keys(section.table, &section.label, known, problems);
+        let misspelt = refuse_keys(section.table, &section.label, known, meant, problems);
         Self { misspelt, ..section }
     }
 
@@ -183,11 +194,24 @@ pub(crate) fn refuse_unknown_keys<K: Known>(
     known: &'static [K],
     problems: &mut Problems<'_>,
 ) -> Vec<String> {
+    refuse_keys(table, label, known, &|_| None, problems)
+}
+
+fn refuse_keys<K: Known>(
+    table: &Table,
+    label: &str,
+    known: &'static [K],
+    elsewhere: &dyn Fn(&Entry) -> Option<String>,
+    problems: &mut Problems<'_>,
+) -> Vec<String> {
     let mut meant = Vec::new();
     for entry in table.entries.iter().filter(|entry| !keys::has(known, &entry.key)) {
         problems.report(entry.key_origin, || {
             let message = format!("unknown key `{}` in {label}", shortened(&entry.key));
             let error = Error::new(Code::UnknownKey, message);
+            if let Some(hint) = elsewhere(entry) {
+                return error.hint(hint);
+            }
             let error = match keys::of_other_tools(&entry.key).find(|key| keys::has(known, key)) {
                 Some(key) => error.hint(format!("did you mean `{key}`?")),
                 None => suggest(error, &entry.key, keys::names(known)),
@@ -255,9 +279,22 @@ pub(crate) fn text<'a>(node: &'a Node, what: &dyn Display, problems: &mut Proble
         }
         Value::Text(text) => Some(text),
         other => {
-            problems.report(node.origin, || wrong_kind(what, other, "text").hint("write it in quotes"));
+            problems.report(node.origin, || wrong_kind(what, other, "text").hint(as_text(other)));
             None
         }
+    }
+}
+
+/// How a value is written where text is wanted.
+fn as_text(value: &Value) -> String {
+    match value {
+        Value::List(items) => match &items[..] {
+            [Node { value: Value::Text(only), .. }] => {
+                format!("write it without brackets: \"{}\"", shortened(only))
+            }
+            _ => "write one text in quotes, without brackets".into(),
+        },
+        _ => "write it in quotes".into(),
     }
 }
 
@@ -277,8 +314,8 @@ pub(crate) fn number(node: &Node, what: &dyn Display, problems: &mut Problems<'_
                 Error::new(Code::BadValue, format!("{what} is `{}`, not a number", shortened(text))).hint(
                     match with_point(text) {
                         Some(corrected) => format!("write a decimal point: {}", shortened(&corrected)),
-                        None => match number_of_quantity(text) {
-                            Some(number) => format!(
+                        None => match split_quantity(text) {
+                            Some((number, _)) => format!(
                                 "numbers are written without a unit: {number}, converted to the unit of what it is for"
                             ),
                             None => "write a plain number such as 2.5 or 1e-3".into(),

@@ -1,7 +1,7 @@
 //! The error type of all crates: a stable code, the place, the cause and a hint.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::codes::Code;
 use crate::quantity::plain_time;
@@ -98,6 +98,14 @@ impl Error {
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint = Some(hint.into());
         self
+    }
+
+    /// Says where a relative path was looked for: it may be another folder than was thought.
+    pub fn looked_for(self, path: &Path) -> Self {
+        match std::path::absolute(path) {
+            Ok(whole) if path.is_relative() => self.because(format!("looked for `{}`", whole.display())),
+            _ => self,
+        }
     }
 
     /// Adds "did you mean" when a candidate is close, otherwise the whole list when it is short.

@@ -103,6 +103,7 @@ pub(crate) fn project_copy(folder: &Path) -> Result<PathBuf> {
     if !folder.exists() {
         let message = format!("`{}` does not exist", folder.display());
         return Err(Error::new(Code::FileNotReadable, message)
+            .looked_for(folder)
             .hint("`costep run --out DIR` makes the folder of a run"));
     }
     let error = Error::new(Code::FileNotReadable, "this is not the folder of a run").in_file(folder);
@@ -112,7 +113,7 @@ pub(crate) fn project_copy(folder: &Path) -> Result<PathBuf> {
         let parent = if parent == Path::new("") { Path::new(".") } else { parent };
         return Err(error.hint(format!("it is a file in one: `costep resume {}`", shell_word(parent))));
     }
-    Err(error.hint(format!("it has no {PROJECT_COPY}; `costep run --out DIR` makes one")))
+    Err(error.looked_for(&copy).hint(format!("it has no {PROJECT_COPY}; `costep run --out DIR` makes one")))
 }
 
 /// Whether the recording of a run goes to its stop time.

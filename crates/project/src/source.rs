@@ -58,7 +58,7 @@ fn not_found(text: &str, path: &Path, models: &[&ModelEntry]) -> Error {
         "a folder with a system.toml, an OspSystemStructure.xml, a SystemStructure.ssd or one .msim";
     if path.is_dir() {
         let message = format!("the folder `{text}` has no {PROJECT_FILE}");
-        return Error::new(Code::FileNotReadable, message).hint(
+        return Error::new(Code::FileNotReadable, message).looked_for(&path.join(PROJECT_FILE)).hint(
             unpacked_fmu(path).or_else(|| project_of_fmus(path)).unwrap_or_else(|| {
                 format!(
                     "a project is a TOML file or {SYSTEMS}; `costep new rig a.fmu b.fmu` makes one of FMUs"
@@ -70,6 +70,7 @@ fn not_found(text: &str, path: &Path, models: &[&ModelEntry]) -> Error {
         return unreadable(path, fs::metadata(path).err().unwrap_or_else(|| io::ErrorKind::NotFound.into()));
     }
     let error = Error::new(Code::UnknownModel, format!("`{text}` is neither a built-in model nor a file"))
+        .looked_for(path)
         .suggest(text, models.iter().map(|entry| entry.id).chain(projects_here().iter().map(String::as_str)));
     match error.details().hint.clone() {
         Some(suggestion) => error.hint(format!("{suggestion} - or name a file: {WHAT_IT_MAY_BE}")),

@@ -132,6 +132,7 @@ pub(crate) fn not_readable(path: &Path, cause: io::Error) -> Error {
     if cause.kind() == io::ErrorKind::NotFound {
         return Error::new(Code::FileNotReadable, format!("`{}` does not exist", path.display()))
             .in_file(path)
+            .looked_for(path)
             .hint("check the path; `costep run --out DIR` makes recordings");
     }
     Error::new(Code::FileNotReadable, format!("cannot read `{}`", path.display()))

@@ -63,12 +63,11 @@ impl RecordedRun {
             false => (path.to_path_buf(), path.parent().unwrap_or(Path::new("")).to_path_buf()),
         };
         if path.is_dir() && !recording.exists() {
-            return Err(Error::new(Code::FileNotReadable, "there is no recording here").in_file(path).hint(
-                match path.join("system.toml").is_file() {
-                    true => format!("`costep run {}` makes one", crate::shell_word(path)),
-                    false => "`costep run SYSTEM --out DIR` makes one".into(),
-                },
-            ));
+            let error = Error::new(Code::FileNotReadable, "there is no recording here").in_file(path);
+            return Err(error.looked_for(&recording).hint(match path.join("system.toml").is_file() {
+                true => format!("`costep run {}` makes one", crate::shell_word(path)),
+                false => "`costep run SYSTEM --out DIR` makes one".into(),
+            }));
         }
         // What is told of a recording under another name is of another run.
         let own = recording.file_name().is_some_and(|name| name == RECORDING);

@@ -246,6 +246,7 @@ pub fn not_there(path: &Path) -> Error {
     };
     Error::new(Code::FileNotReadable, format!("`{}` does not exist", path.display()))
         .in_file(path)
+        .looked_for(path)
         .hint(hint)
         .suggest(&name, names.iter().map(String::as_str))
 }

@@ -10,7 +10,7 @@ use costep_models::{ModelEntry, Parameters};
 use costep_system::{Component, SystemDescription};
 
 use crate::connections;
-use crate::document::{Entry, Node, Origin, Table};
+use crate::document::{Entry, Node, Origin, Table, Value};
 use crate::fmus::{self, Fmu, FmuFile, FmuSpec, Opened};
 use crate::keys;
 use crate::linear::{self, LinearSpec};
@@ -202,7 +202,12 @@ fn read_own(
             signals.add_parameters(&native.name, model.parameters);
         }
     }
-    let (mut opened, targets) = (Opened::default(), connections::targets(root));
+    let folder = problems.folder();
+    let files = fmu_entries.iter().filter_map(|entry| match &entry.node.value {
+        Value::Table(table) => Some(folder.join(table.text("file")?)),
+        _ => None,
+    });
+    let (mut opened, targets) = (Opened::naming(files), connections::targets(root));
     for entry in fmu_entries.iter().copied() {
         let twice = native_entries.iter().copied().find(|native| native.key == entry.key);
         refuse_second(entry, twice, problems);

@@ -224,6 +224,12 @@ impl Signals {
         if found.is_none() && !is_broken {
             problems.report(origin, || {
                 let error = Error::new(Code::UnknownPort, format!("unknown port `{}`", shortened(name)));
+                let found = [Side::Output, Side::Input]
+                    .into_iter()
+                    .find_map(|side| self.of_some_part(error.clone(), side, name));
+                if let Some(error) = found {
+                    return error;
+                }
                 let names = self.outputs.names.iter().chain(&self.inputs.names).map(String::as_str);
                 self.or_ports_of_part(suggest(error, name, names), Side::Output, name)
             });
@@ -270,6 +276,9 @@ impl Signals {
             false => format!("unknown port `{}`", shortened(pattern)),
         };
         let error = Error::new(Code::UnknownPort, message);
+        if let Some(error) = self.of_some_part(error.clone(), side, pattern) {
+            return error;
+        }
         let whole_parts: Vec<_> = self.parts.iter().map(|part| format!("{part}.*")).collect();
         let names = self.names(side).iter().chain(&whole_parts).map(String::as_str);
         self.or_ports_of_part(suggest(error, pattern, names), side, pattern)
@@ -295,8 +304,23 @@ impl Signals {
             let ends = [elements.first(), elements.last()].map(|end| end.map_or("", |end| end.as_str()));
             return error.hint(format!("`{}` to `{}`", ends[0], ends[1]));
         }
-        let error = suggest(error, name, self.names(side).iter().map(String::as_str));
+        let error = self
+            .of_some_part(error.clone(), side, name)
+            .unwrap_or_else(|| suggest(error, name, self.names(side).iter().map(String::as_str)));
         self.or_ports_of_part(error, side, name)
+    }
+
+    /// The error of a name without its part, with the parts that have such a port.
+    fn of_some_part(&self, error: Error, side: Side, name: &str) -> Option<Error> {
+        const LISTED: usize = 4;
+        let is_port = |whole: &&String| split_signal(whole).is_some_and(|(_, port)| port == name);
+        let found: Vec<&str> =
+            self.names(side).iter().filter(is_port).take(LISTED).map(String::as_str).collect();
+        match found[..] {
+            [] => None,
+            [only] => Some(error.hint(format!("did you mean `{only}`?"))),
+            _ => Some(error.hint(format!("name its part, too: `{}`", found.join("` or `")))),
+        }
     }
 
     /// The array that an element of this name would belong to, and the elements that it has.

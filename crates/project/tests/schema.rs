@@ -129,6 +129,7 @@ const UNSEEN: &[(&str, &[&str])] = &[
             "discrete = [\"ck\"]",
             "cc = 2e6",
             "from = \"b.f2\"",
+            "from = \"F\"",
             "from = \"b.ck\"",
             "to = \"a.v\"",
         ],

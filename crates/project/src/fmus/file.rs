@@ -1,6 +1,6 @@
 //! FMU files: each is opened once per project and its library loaded once, when the first subsystem is made.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -139,9 +139,21 @@ pub(crate) struct Opened {
     /// By their real paths, which take a while to find out, and by the paths that led to them.
     files: HashMap<PathBuf, Result<Arc<FmuFile>, Error>>,
     by_path: HashMap<PathBuf, Result<Arc<FmuFile>, Error>>,
+    /// The paths that the project names.
+    named: HashSet<PathBuf>,
 }
 
 impl Opened {
+    /// Nothing is opened yet; the project names these files.
+    pub(crate) fn naming(files: impl Iterator<Item = PathBuf>) -> Self {
+        Self { named: files.collect(), ..Self::default() }
+    }
+
+    /// Whether a part of the project is of this file.
+    pub(crate) fn is_used(&self, path: &Path) -> bool {
+        self.named.contains(path)
+    }
+
     /// Opens a file, or finds it among those opened before. Nothing if there is no such file.
     pub(crate) fn open(&mut self, path: &Path) -> Option<Result<Arc<FmuFile>>> {
         if let Some(known) = self.by_path.get(path) {

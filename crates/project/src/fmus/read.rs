@@ -9,7 +9,9 @@ use std::time::Duration;
 use costep_core::{Code, Error, Place};
 use costep_fmi::{CoSimulationOptions, InputRouting, ModelExchangeOptions, SignalVariations, is_tunable};
 use costep_fmu_file::settings::fit_value;
-use costep_fmu_file::{Causality, Finding, Initial, ModelDescription, Severity, Values, Variability};
+use costep_fmu_file::{
+    Causality, Finding, Initial, ModelDescription, Severity, Values, Variability, unpacked_fmu,
+};
 use costep_integrate::{Solver, Solvers};
 use costep_system::Component;
 
@@ -21,6 +23,7 @@ use crate::keys;
 use crate::problems::{Problems, shortened, suggest};
 use crate::section::Section;
 use crate::signals::split_signal;
+use crate::write;
 
 /// Inner step of `euler` and `rk4` without a value, in s.
 const DEFAULT_INNER_STEP: f64 = 1e-4;
@@ -40,7 +43,7 @@ pub(crate) fn read(
     problems: &mut Problems<'_>,
 ) -> Option<Fmu> {
     let label = format!("[fmu.{}]", shortened(&entry.key));
-    let section = Section::open(Some(&entry.node), &label, keys::FMU, problems);
+    let section = open_section(entry, &label, opened, problems);
     if matches!(entry.node.value, Value::Text(_)) {
         return None;
     }
@@ -157,6 +160,41 @@ pub(crate) fn read(
         tuned,
     };
     Some(Fmu { spec, file, part })
+}
+
+/// The table of an FMU. Keys that are variables of it belong into `set`.
+fn open_section<'a>(
+    entry: &'a Entry,
+    label: &str,
+    opened: &mut Opened,
+    problems: &mut Problems<'_>,
+) -> Section<'a> {
+    let file = match &entry.node.value {
+        Value::Table(table) => table.text("file").map(|file| problems.folder().join(file)),
+        _ => None,
+    };
+    let file = file.and_then(|path| opened.open(&path)?.ok());
+    let is_variable =
+        |name: &str| file.as_ref().is_some_and(|file| file.description.variable(name).is_some());
+    let meant = |unknown: &Entry| {
+        let (name, value) = (&unknown.key, shown(&unknown.node.value));
+        is_variable(name).then(|| {
+            let value = value.unwrap_or_else(|| "...".into());
+            format!("it is a variable of the FMU: write `set = {{ {} = {value} }}`", write::key(name))
+        })
+    };
+    Section::open_where(Some(&entry.node), label, keys::FMU, &meant, problems)
+}
+
+/// A plain value as it was written.
+fn shown(value: &Value) -> Option<String> {
+    match value {
+        Value::Integer(value) => Some(value.to_string()),
+        Value::Real(value) => Some(value.to_string()),
+        Value::Truth(value) => Some(value.to_string()),
+        Value::Text(text) => Some(write::quoted(&shortened(text))),
+        _ => None,
+    }
 }
 
 /// Says that an FMU is a copy of a file that has changed since. One that is not there cannot be asked.
@@ -339,10 +377,22 @@ fn open(
             Err(_) => "does not exist",
         };
         let error = Error::new(Code::FileNotReadable, format!("`{}` {what}", path.display()));
-        match similar_file(path) {
-            Some(near) => error.hint(format!("did you mean `{near}`?")),
-            None => error.hint("names are relative to the folder of the project file"),
+        let near = similar_file(path, opened).map(|near| with_name(section, &near));
+        if path.is_dir() {
+            let other =
+                near.map_or_else(String::new, |near| format!("; did you mean `{}`?", shortened(&near)));
+            return error.hint(
+                unpacked_fmu(path).unwrap_or_else(|| format!("an FMU is one file that ends in .fmu{other}")),
+            );
         }
+        error.looked_for(path).hint(match (near, original(section)) {
+            (Some(near), _) => format!("did you mean `{}`?", shortened(&near)),
+            (None, Some(file)) => format!("it was a copy of `{}`: copy that again", shortened(&file)),
+            (None, None) if path.components().any(|part| part.as_os_str() == "~") => {
+                "`~` is not taken for the home folder here: write the whole path".into()
+            }
+            (None, None) => "names are relative to the folder of the project file".into(),
+        })
     });
     None
 }
@@ -388,8 +438,25 @@ fn as_warning(error: &Error) -> Error {
     details.cause.iter().fold(warning, |warning, cause| warning.because(cause))
 }
 
-/// The FMU in the same folder whose name is nearest.
-fn similar_file(path: &Path) -> Option<String> {
+/// The file that the one of a section is a copy of, as it is written.
+fn original(section: &Section<'_>) -> Option<String> {
+    match &section.get("copied_from")?.value {
+        Value::Text(file) => Some(file.clone()),
+        _ => None,
+    }
+}
+
+/// The file of a section under another name.
+fn with_name(section: &Section<'_>, name: &str) -> String {
+    let written = match section.get("file").map(|node| &node.value) {
+        Some(Value::Text(written)) => Path::new(written).with_file_name(name),
+        _ => name.into(),
+    };
+    written.to_string_lossy().into_owned()
+}
+
+/// The FMU in the same folder whose name is nearest, of those that no other part uses.
+fn similar_file(path: &Path, opened: &Opened) -> Option<String> {
     const LOOKED_AT: usize = 1000;
     let wrong = path.file_name()?.to_string_lossy().into_owned();
     let folder = match path.parent()? {
@@ -399,9 +466,14 @@ fn similar_file(path: &Path) -> Option<String> {
     let files = std::fs::read_dir(folder).ok()?;
     let names: Vec<String> = files
         .take(LOOKED_AT)
-        .filter_map(|file| Some(file.ok()?.file_name().to_string_lossy().into_owned()))
+        .filter_map(|file| Some(file.ok()?.path()))
+        .filter(|file| file.is_file() && !opened.is_used(file))
+        .filter_map(|file| Some(file.file_name()?.to_string_lossy().into_owned()))
         .filter(|name| name.ends_with(".fmu"))
         .collect();
+    if let Some(whole) = names.iter().find(|name| name.strip_suffix(".fmu") == Some(&wrong)) {
+        return Some(whole.clone());
+    }
     let error = suggest(Error::new(Code::Missing, ""), &wrong, names.iter().map(String::as_str));
     crate::problems::suggested(&error).map(str::to_owned)
 }
@@ -551,6 +623,11 @@ fn read_value(fmu: &ModelDescription, entry: &Entry) -> Result<Values, Error> {
             return Err(error
                 .because(format!("`{}` is an array, which is set as a whole", array.name))
                 .hint(format!("write `\"{}\" = [...]` with all its values, row by row{hint}", array.name)));
+        }
+        if let Some((_, own)) = split_signal(name).filter(|(_, own)| fmu.variable(own).is_some()) {
+            return Err(error
+                .because("names in `set` are those of the FMU, without the part")
+                .hint(format!("did you mean `{}`?", shortened(own))));
         }
         let settable = fmu.variables().iter().filter(|variable| is_settable(variable));
         return Err(suggest(error, name, settable.map(|variable| variable.name.as_str())));

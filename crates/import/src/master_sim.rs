@@ -7,7 +7,7 @@ use costep_core::Result;
 use costep_fmu_file::short;
 use costep_ssp::{Flat, Reach};
 
-use crate::builder::{Builder, Passage, Role};
+use crate::builder::{Builder, Passage, Role, decimal_comma};
 use crate::csv::time_unit;
 use crate::data::DataFile;
 use crate::format::read_text;
@@ -139,7 +139,8 @@ impl<'a> Reader<'a> {
             value.zip(time_unit(unit.trim())).map(|(value, (factor, divisor))| value * factor / divisor);
         let time = time.filter(|time| time.is_finite());
         if time.is_none() {
-            self.builder.error(line, format!("`{key}` is `{}`, not a time", short(text)));
+            self.builder
+                .error(line, format!("`{key}` is `{}`, not a time{}", short(text), decimal_comma(text)));
         }
         time
     }
@@ -238,7 +239,10 @@ impl<'a> Reader<'a> {
         match text.parse::<f64>().ok().filter(|share| *share > 0.0 && *share < 1.0) {
             Some(share) => share.sqrt().clamp(1e-6, 0.1),
             None => {
-                self.builder.error(line, format!("`relTol` is `{}`, not a share", short(text)));
+                self.builder.error(
+                    line,
+                    format!("`relTol` is `{}`, not a share{}", short(text), decimal_comma(text)),
+                );
                 USUAL.sqrt()
             }
         }
@@ -273,7 +277,11 @@ impl<'a> Reader<'a> {
         let (offset, factor) = match &numbers[..] {
             [] => (0.0, 1.0),
             [Some(offset), Some(factor)] if offset.is_finite() && factor.is_finite() => (*offset, *factor),
-            _ => return self.builder.error(line, "offset and factor of a connection are not two numbers"),
+            _ => {
+                let comma = more.iter().map(|word| decimal_comma(word)).find(|hint| !hint.is_empty());
+                let message = "offset and factor of a connection are not two numbers".to_owned();
+                return self.builder.error(line, message + &comma.unwrap_or_default());
+            }
         };
         if self.readers.contains_key(target) {
             return self.builder.error(line, format!("`{}` is a file: it takes no values", short(target)));

@@ -9,7 +9,7 @@ use costep_fmu_file::short;
 use costep_ssp::{Flat, Reach, Value};
 use serde_json::{Map, Value as Json};
 
-use crate::builder::{Builder, Passage, Port, Role};
+use crate::builder::{Builder, Passage, Port, Role, decimal_comma};
 use crate::format::read_text;
 
 /// Keys that change the result, and have no counterpart.
@@ -184,7 +184,8 @@ impl Reader {
         let number = value.as_f64().or_else(|| value.as_str()?.trim().parse().ok());
         let number = number.filter(|number| number.is_finite());
         if number.is_none() {
-            self.builder.error(0, format!("`{key}` is not a finite number"));
+            let comma = value.as_str().map(decimal_comma).unwrap_or_default();
+            self.builder.error(0, format!("`{key}` is not a finite number{comma}"));
         }
         number
     }

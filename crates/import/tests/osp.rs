@@ -90,6 +90,17 @@ fn with_groups() -> Folder {
 }
 
 #[test]
+fn a_decimal_comma_is_told() {
+    let folder = Folder::new();
+    let text = connected("", "").replace("<Simulators>", "<EndTime>1,5</EndTime><Simulators>");
+    folder.write("systems/x.xml", text.as_bytes());
+    let path = folder.path("systems/x.xml");
+    let flat = open(&path, Format::Osp, &path, Reach::beside(&path)).unwrap();
+    let errors = notes(&flat, Severity::Error);
+    assert!(errors.iter().any(|(_, text)| text.ends_with("write a decimal point: `1.5`")), "{errors:?}");
+}
+
+#[test]
 fn times_values_and_connections_are_read() {
     let folder = Folder::new();
     let content = format!(

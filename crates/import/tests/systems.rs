@@ -117,6 +117,21 @@ fn the_error_control_of_mastersim_is_that_of_the_steps_here() {
     assert!(flat.unwrap().errors().any(|note| note.message.contains("relTol")));
 }
 
+#[test]
+fn decimal_commas_are_told() {
+    let folder = with_values();
+    for (line, more) in [
+        ("hStart   0,1 s", "`0.1 s`"),
+        ("relTol 0,001\nadjustStepSize yes", "`0.001`"),
+        ("parameter A.p 2,5", "`2.5`"),
+    ] {
+        let flat = folder.read("x.msim", &format!("{MASTER_SIM}\n{line}\n")).unwrap();
+        let told =
+            |note: &costep_ssp::Note| note.message.ends_with(&format!("write a decimal point: {more}"));
+        assert!(flat.errors().any(told), "{line}: {:#?}", flat.notes);
+    }
+}
+
 /// Each text has to end in its code.
 fn assert_codes(folder: &Folder, file: &str, cases: &[(&str, String, Code)]) {
     for (name, text, code) in cases {

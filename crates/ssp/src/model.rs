@@ -290,6 +290,7 @@ pub(crate) struct MappingEntry {
     pub(crate) source: String,
     pub(crate) target: String,
     pub(crate) passage: Arc<Passage>,
+    pub(crate) line: u32,
 }
 
 #[derive(Debug)]

@@ -42,6 +42,8 @@ pub struct Note {
     pub file: Arc<str>,
     /// Line of the file, counted from 1.
     pub line: Option<u32>,
+    /// What to do about it, where that is known.
+    pub hint: Option<String>,
 }
 
 impl Note {
@@ -68,6 +70,7 @@ impl Note {
             }
             _ => error,
         };
+        let error = self.hint.iter().fold(error, |error, hint| error.hint(hint));
         if self.element.is_empty() { error } else { error.because(format!("in `{}`", self.element)) }
     }
 }
@@ -81,7 +84,8 @@ impl fmt::Display for Note {
         if !self.element.is_empty() {
             write!(f, ", in {}", self.element)?;
         }
-        f.write_str(")")
+        f.write_str(")")?;
+        self.hint.iter().try_for_each(|hint| write!(f, "; {hint}"))
     }
 }
 
@@ -114,7 +118,15 @@ impl Notes {
             if more > 0 {
                 let message = format!("{more} more notes of this kind are not listed");
                 let (element, file) = (String::new(), file.clone());
-                notes.push(Note { severity, code: Code::SspSchema, message, element, file, line: None });
+                notes.push(Note {
+                    severity,
+                    code: Code::SspSchema,
+                    message,
+                    element,
+                    file,
+                    line: None,
+                    hint: None,
+                });
             }
         }
         notes

@@ -7,7 +7,7 @@ use common::{
     parameter_set, ssd, ssd_with, units, value,
 };
 use costep_core::Code;
-use costep_ssp::{Flat, Value};
+use costep_ssp::{Flat, Severity, Value};
 
 const NO_CONNECTORS: &str = "";
 
@@ -55,6 +55,18 @@ fn outer_levels_win_by_hierarchical_names() {
     assert_eq!(values, [real(1.5), real(2.5), real(3.5)]);
     let [note] = &flat.notes[..] else { panic!("{:?}", flat.notes) };
     assert!(note.message.contains("nothing is called `sub.nobody.q`"), "{note}");
+}
+
+/// SSP lets sets have more parameters than are used: those that are nearly like another are most likely misspelt.
+#[test]
+fn names_that_are_nearly_right_are_warned_of() {
+    let own = with_bindings(&binding("", "inner.pp=1.5 n=2", "", ""));
+    let flat = open(&(bindings(&binding("", "aa.q=1.5 something.else=1.5", "", "")) + &elements(&own)));
+    let notes: Vec<_> = flat.notes.iter().map(|note| (note.severity, note.hint.as_deref())).collect();
+    let near = |name| (Severity::Warning, Some(name));
+    let expected = [near("did you mean `inner.p`?"), near("did you mean `a.q`?"), (Severity::Remark, None)];
+    assert!(expected.iter().all(|note| notes.contains(note)) && notes.len() == 3, "{:?}", flat.notes);
+    assert!(flat.notes.iter().all(|note| note.line.is_some()), "{:?}", flat.notes);
 }
 
 #[test]

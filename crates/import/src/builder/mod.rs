@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use costep_core::quantity::with_point;
 use costep_core::{Code, Error, Place, PortKind};
 use costep_fmu_file::{Causality, Fmu, ModelDescription, Variable, VariableType, short};
 use costep_ssp::{
@@ -99,7 +100,15 @@ impl Builder {
 
     fn note(&mut self, severity: Severity, code: Code, line: u32, message: String) {
         let (element, file) = (String::new(), self.file.clone());
-        self.notes.push(Note { severity, code, message, element, file, line: (line > 0).then_some(line) });
+        self.notes.push(Note {
+            severity,
+            code,
+            message,
+            element,
+            file,
+            line: (line > 0).then_some(line),
+            hint: None,
+        });
     }
 
     /// The file is wrong.
@@ -331,11 +340,21 @@ impl Builder {
                 let name = short(&self.described(port).name);
                 self.error(
                     line,
-                    format!("`{}` cannot be the value of `{name}`, which is of type {kind}", short(text)),
+                    format!(
+                        "`{}` cannot be the value of `{name}`, which is of type {kind}{}",
+                        short(text),
+                        decimal_comma(text)
+                    ),
                 );
             }
         }
     }
+}
+
+/// What is to be written for a number with a decimal comma, to be put behind a message; nothing for others.
+pub(crate) fn decimal_comma(text: &str) -> String {
+    with_point(text)
+        .map_or_else(String::new, |number| format!("; write a decimal point: `{}`", short(&number)))
 }
 
 /// What a variable is named for.

@@ -4,6 +4,7 @@ use costep_fmu_file::short;
 use costep_fmu_file::xml::{Element, literal};
 
 use super::Reader;
+use crate::builder::decimal_comma;
 
 /// Largest number of signals of a function.
 const MAX_SIGNALS: i64 = 10_000;
@@ -56,7 +57,8 @@ impl Reader {
     fn finite(&mut self, node: &Element, text: &str, name: &str) -> Option<f64> {
         let value = literal::number(text).filter(|value| value.is_finite());
         if value.is_none() {
-            self.builder.error(node.line(), format!("{name} is `{}`, not a finite number", short(text)));
+            let message = format!("{name} is `{}`, not a finite number{}", short(text), decimal_comma(text));
+            self.builder.error(node.line(), message);
         }
         value
     }

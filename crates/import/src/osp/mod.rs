@@ -15,7 +15,7 @@ use costep_fmu_file::xml::{self, Element, literal};
 use costep_fmu_file::{Limits, short};
 use costep_ssp::{Flat, Reach, Value};
 
-use crate::builder::{Builder, Passage, Port, Role};
+use crate::builder::{Builder, Passage, Port, Role, decimal_comma};
 use crate::format::read_bytes;
 use groups::{Group, Groups, Pairs};
 
@@ -148,10 +148,11 @@ impl Reader {
         };
         let Some(value) = value else {
             let message = format!(
-                "`{}` cannot be the value of `{}`, a <{}>",
+                "`{}` cannot be the value of `{}`, a <{}>{}",
                 short(text),
                 short(variable),
-                short(given.name())
+                short(given.name()),
+                decimal_comma(text)
             );
             return self.builder.error(given.line(), message);
         };

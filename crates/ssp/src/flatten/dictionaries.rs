@@ -8,6 +8,7 @@ use costep_core::Code;
 use costep_fmu_file::short;
 
 use crate::flatten::instances::Walk;
+use crate::flatten::parameters::nearest;
 use crate::flatten::{Flattener, Instance};
 use crate::model::{Common, Dictionary, DictionaryContent, Given, Passage, Settings};
 use crate::read::dictionary::SSB;
@@ -63,7 +64,12 @@ impl Flattener {
                 Some(entry) => self.references.push((port, *entry)),
                 None if found.is_none() => {}
                 None => {
-                    let message = format!("the signal dictionary has no entry `{}`", short(&connector.name));
+                    let near = found.map(|entries| entries.keys().map(String::as_str).take(1000));
+                    let near = near.and_then(|names| nearest(&connector.name, names));
+                    let near =
+                        near.map_or_else(String::new, |name| format!("; did you mean `{}`?", short(&name)));
+                    let message =
+                        format!("the signal dictionary has no entry `{}`{near}", short(&connector.name));
                     self.error(Code::SspReference, &spot, message);
                 }
             }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use costep_core::Code;
+use costep_core::{Code, Error};
 use costep_fmu_file::short;
 use costep_fmu_file::xml;
 
@@ -55,10 +55,11 @@ impl Flattener {
             });
             let mapping = match mapping {
                 None => None,
-                Some(Some((mapping, _))) => Some(mapping),
+                Some(Some(mapping)) => Some(mapping),
                 Some(None) => continue,
             };
-            let cost = set.parameters.len() + mapping.as_ref().map_or(0, |mapping| mapping.entries.len());
+            let cost =
+                set.parameters.len() + mapping.as_ref().map_or(0, |(mapping, _)| mapping.entries.len());
             if !self.spend(cost, &spot) {
                 break;
             }
@@ -67,7 +68,9 @@ impl Flattener {
                     let name = format!("{}{}", binding.prefix, parameter.name);
                     named(name, parameter, &set, &set_file)
                 })),
-                Some(mapping) => self.map_values(&set, &mapping, &binding.prefix, &set_file, &mut values),
+                Some((mapping, file)) => {
+                    self.map_values((&set, &set_file), (&mapping, &file), &binding.prefix, &mut values);
+                }
             }
         }
         values
@@ -100,10 +103,9 @@ impl Flattener {
     /// Only mapped values count; names of the source have the prefix.
     fn map_values(
         &mut self,
-        set: &ParameterSet,
-        mapping: &Mapping,
+        (set, spot): (&ParameterSet, &Spot),
+        (mapping, mapping_spot): (&Mapping, &Spot),
         prefix: &str,
-        spot: &Spot,
         values: &mut Vec<NamedValue>,
     ) {
         let index: HashMap<&str, &Parameter> =
@@ -112,16 +114,22 @@ impl Flattener {
         for entry in &mapping.entries {
             let found = entry.source.strip_prefix(prefix).and_then(|name| index.get(name));
             let Some(parameter) = found else {
-                let message = format!(
-                    "the mapping names `{}`, which is not in the parameter set",
-                    short(&entry.source)
-                );
-                self.note(Severity::Remark, Code::SspUnused, spot, message);
+                let source = short(&entry.source);
+                let message = format!("the mapping names `{source}`, which is not in the parameter set");
+                let known = set.parameters.iter().map(|parameter| parameter.name.as_str()).take(1000);
+                let near = Error::new(Code::UnknownName, "").suggest(&entry.source, known);
+                let place = mapping_spot.line(entry.line);
+                // The value of the FMU is used in its place, which nobody has asked for.
+                match near.details().hint.as_deref().filter(|hint| hint.starts_with("did you mean")) {
+                    Some(hint) => self.misspelt(&place, message, hint.into()),
+                    None => self.note(Severity::Remark, Code::SspUnused, &place, message),
+                }
                 continue;
             };
             used.insert(parameter.name.as_str());
             let mut value = named(entry.target.clone(), parameter, set, spot);
             value.passage = Some(entry.passage.clone());
+            value.named_at = mapping_spot.line(entry.line);
             values.push(value);
         }
         for parameter in set.parameters.iter().filter(|parameter| !used.contains(parameter.name.as_str())) {
@@ -202,5 +210,6 @@ fn named(name: String, parameter: &Parameter, set: &ParameterSet, spot: &Spot) -
         items: parameter.enumeration.as_ref().and_then(items).unwrap_or_default(),
         passage: None,
         spot: spot.line(parameter.line),
+        named_at: spot.line(parameter.line),
     }
 }

@@ -66,6 +66,8 @@ pub(crate) struct NamedValue {
     pub(crate) items: Vec<(String, i64)>,
     pub(crate) passage: Option<Arc<Passage>>,
     pub(crate) spot: Spot,
+    /// Where its name is written: in the set, or in a mapping.
+    pub(crate) named_at: Spot,
 }
 
 /// A system, component or reference to a dictionary at its place in the whole.
@@ -192,7 +194,23 @@ impl Flattener {
     fn note(&mut self, severity: Severity, code: Code, spot: &Spot, message: impl Into<String>) {
         let Spot { file, line, element } = spot.clone();
         let (message, element) = (message.into(), element.to_string());
-        self.notes.push(Note { severity, code, message, element, file, line: (line > 0).then_some(line) });
+        self.notes.push(Note {
+            severity,
+            code,
+            message,
+            element,
+            file,
+            line: (line > 0).then_some(line),
+            hint: None,
+        });
+    }
+
+    /// A warning about a name that is nearly like another.
+    fn misspelt(&mut self, spot: &Spot, message: String, hint: String) {
+        let Spot { file, line, element } = spot.clone();
+        let (severity, code, element) = (Severity::Warning, Code::SspUnused, element.to_string());
+        let line = (line > 0).then_some(line);
+        self.notes.push(Note { severity, code, message, element, file, line, hint: Some(hint) });
     }
 
     fn error(&mut self, code: Code, spot: &Spot, message: impl Into<String>) {

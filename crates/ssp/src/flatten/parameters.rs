@@ -1,10 +1,11 @@
 //! Applies parameter values, from the innermost level outwards, so that outer levels win; within a level the
 //! last one wins.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
-use costep_core::Code;
-use costep_fmu_file::{Causality, VariableType, short};
+use costep_core::{Code, Error};
+use costep_fmu_file::{Causality, Variability, VariableType, short};
 
 use crate::flat::SetValue;
 use crate::flatten::passages::{Carried, PassError, pass};
@@ -22,14 +23,40 @@ enum Target {
 /// Values by component and variable.
 type Assigned = HashMap<(usize, usize), (Value, Spot)>;
 
+/// A value of a set, wherever it is bound: file, line and the name it is applied to.
+type Origin = (Arc<str>, u32, String);
+
+/// Values that nothing took where they are bound, and those that something took somewhere.
+#[derive(Default)]
+struct Unused {
+    without_target: Vec<(usize, String, Spot)>,
+    seen: HashSet<Origin>,
+    used: HashSet<Origin>,
+}
+
+/// The candidate that is nearest to a name, if one is near.
+pub(super) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<String> {
+    let error = Error::new(Code::UnknownName, "").suggest(name, candidates);
+    Some(error.details().hint.as_deref()?.strip_prefix("did you mean `")?.strip_suffix("`?")?.to_owned())
+}
+
 impl Flattener {
     pub(super) fn apply_parameters(&mut self) {
-        let mut assigned = Assigned::new();
+        let (mut assigned, mut unused) = (Assigned::new(), Unused::default());
         for instance in 0..self.instances.len() {
             for value in std::mem::take(&mut self.instances[instance].values) {
-                self.apply(instance, value, &mut assigned);
+                let origin = (value.named_at.file.clone(), value.named_at.line, value.name.clone());
+                let targets = self.find_targets(instance, &value.name);
+                // A value may be bound in very many places: it is kept once.
+                if !targets.is_empty() {
+                    unused.used.insert(origin);
+                    self.apply(targets, &value, &mut assigned);
+                } else if unused.seen.insert(origin) {
+                    unused.without_target.push((instance, value.name, value.named_at));
+                }
             }
         }
+        self.note_unused(unused);
         let mut assigned: Vec<_> = assigned.into_iter().collect();
         assigned.sort_by_key(|(place, _)| *place);
         for ((component, variable), (value, spot)) in assigned {
@@ -38,32 +65,31 @@ impl Flattener {
         }
     }
 
-    fn apply(&mut self, instance: usize, value: NamedValue, assigned: &mut Assigned) {
-        let mut targets = Vec::new();
-        self.find_targets(instance, &value.name, &mut targets);
-        if targets.is_empty() {
-            let message = format!("nothing is called `{}`: the value is not used", short(&value.name));
-            self.note(Severity::Remark, Code::SspUnused, &value.spot, message);
-        }
+    fn apply(&mut self, targets: Vec<Target>, value: &NamedValue, assigned: &mut Assigned) {
         let direct = Passage::default();
         for target in targets {
             let passage = value.passage.as_deref().unwrap_or(&direct);
+            let carried = (value.value.clone(), value.unit.clone());
             match target {
                 Target::Variable(component, variable) => {
-                    let carried = (value.value.clone(), value.unit.clone());
-                    self.assign((component, variable), carried, passage, &value, assigned);
+                    self.assign((component, variable), carried, passage, value, assigned);
                 }
                 Target::Port(port) => {
                     let mut way = Vec::new();
-                    let carried = (value.value.clone(), value.unit.clone());
-                    self.flow(port, carried, passage, &value, &mut way, assigned);
+                    self.flow(port, carried, passage, value, &mut way, assigned);
                 }
             }
         }
     }
 
     /// All that has this hierarchical name below an instance; different things may have the same.
-    fn find_targets(&self, instance: usize, name: &str, targets: &mut Vec<Target>) {
+    fn find_targets(&self, instance: usize, name: &str) -> Vec<Target> {
+        let mut targets = Vec::new();
+        self.add_targets(instance, name, &mut targets);
+        targets
+    }
+
+    fn add_targets(&self, instance: usize, name: &str, targets: &mut Vec<Target>) {
         let instance = &self.instances[instance];
         if let Some(component) = instance.component {
             let variable = self.sources[component].description.find(name);
@@ -73,9 +99,60 @@ impl Flattener {
         targets.extend(instance.ports.get(name).map(|port| Target::Port(*port)));
         for (dot, _) in name.match_indices('.') {
             if let Some(child) = instance.children.get(&name[..dot]) {
-                self.find_targets(*child, &name[dot + 1..], targets);
+                self.add_targets(*child, &name[dot + 1..], targets);
             }
         }
+    }
+
+    /// Tells of values that nothing takes. SSP allows it: a set may serve several systems. Where something is called nearly like one,
+    /// it is most likely misspelt, and the run goes on with the value that the FMU has.
+    fn note_unused(&mut self, unused: Unused) {
+        // Comparing names takes long.
+        let mut compared = 50;
+        for (instance, name, named_at) in unused.without_target {
+            if unused.used.contains(&(named_at.file.clone(), named_at.line, name.clone())) {
+                continue;
+            }
+            let message = format!("nothing is called `{}`: the value is not used", short(&name));
+            match self.nearest_target(instance, &name, &mut compared) {
+                Some(near) => {
+                    self.misspelt(&named_at, message, format!("did you mean `{}`?", short(&near)));
+                }
+                None => self.note(Severity::Remark, Code::SspUnused, &named_at, message),
+            }
+        }
+    }
+
+    /// The name below an instance that one without a target is nearest to.
+    fn nearest_target(&self, instance: usize, name: &str, compared: &mut usize) -> Option<String> {
+        const MOST: usize = 10_000;
+        let instance = &self.instances[instance];
+        if *compared == 0 {
+            return None;
+        }
+        *compared -= 1;
+        if let Some(component) = instance.component {
+            let variables = self.sources[component].description.variables();
+            let settable = variables.iter().filter(|variable| variable.variability != Variability::Constant);
+            return nearest(name, settable.map(|variable| variable.name.as_str()).take(MOST));
+        }
+        let below = name.match_indices('.').find_map(|(dot, _)| {
+            let (head, rest) = (&name[..dot], &name[dot + 1..]);
+            let child = match instance.children.get(head) {
+                Some(child) => (head.to_owned(), *child),
+                None => {
+                    let near = nearest(head, instance.children.keys().map(String::as_str).take(MOST))?;
+                    let child = *instance.children.get(&near)?;
+                    (near, child)
+                }
+            };
+            let (head, child) = child;
+            match self.find_targets(child, rest).is_empty() {
+                true => self.nearest_target(child, rest, compared).map(|near| format!("{head}.{near}")),
+                false => Some(format!("{head}.{rest}")),
+            }
+        });
+        below.or_else(|| nearest(name, instance.ports.keys().map(String::as_str).take(MOST)))
     }
 
     /// Passes a value on to everything that a connector of a system is connected to.

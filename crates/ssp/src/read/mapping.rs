@@ -30,7 +30,7 @@ impl Reader<'_> {
             if !targets.insert(target.clone()) {
                 self.error(node.line(), format!("two parameters are mapped to `{}`", short(&target)));
             }
-            entries.push(MappingEntry { source, target, passage: self.passage(&node) });
+            entries.push(MappingEntry { source, target, passage: self.passage(&node), line: node.line() });
         }
         Mapping { entries }
     }

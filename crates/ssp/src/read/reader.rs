@@ -77,7 +77,7 @@ impl<'a> Reader<'a> {
 
     fn note(&self, severity: Severity, code: Code, line: u32, message: String) -> Note {
         let (element, file) = (self.path.join("/"), self.file.clone());
-        Note { severity, code, message, element, file, line: Some(line) }
+        Note { severity, code, message, element, file, line: Some(line), hint: None }
     }
 
     fn push(&mut self, severity: Severity, code: Code, line: u32, message: String) {

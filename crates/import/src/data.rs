@@ -178,6 +178,17 @@ impl DataFile {
         self.columns[self.find(column).ok()?].unit.as_deref()
     }
 
+    /// The unit that the name of the first column seems to end in, `time_ms`, where the file gives it none in brackets: its times
+    /// are taken as seconds.
+    pub fn unit_in_name_of_time(&self) -> Option<&str> {
+        let Heading { name, unit } = self.columns.first()?;
+        let end = name.trim_end_matches(')');
+        let (_, last) = end.rsplit_once(|c: char| !c.is_alphanumeric())?;
+        let (factor, divisor) = time_unit(last)?;
+        // A year is as likely an index.
+        (unit.is_none() && factor != divisor && last != "a").then_some(last)
+    }
+
     /// A column as a signal. Times have to rise; of rows with the same time the last one counts.
     pub fn signal(&self, wanted: &ColumnSignal) -> Result<External> {
         let column = self.find(&wanted.column)?;
@@ -240,7 +251,13 @@ impl DataFile {
             let columns = self.columns.len();
             if count < columns || (count > columns && !is_blank_after(line, separator, columns)) {
                 let message = format!("the line has {count} columns instead of {columns}");
-                return Err(flaw(&self.path, index + 1, message));
+                let error = flaw(&self.path, index + 1, message);
+                return Err(match separator == ',' && count > columns {
+                    true => error.because("commas separate columns here").hint(
+                        "are these decimal commas? then separate columns by `;`, or write decimal points",
+                    ),
+                    false => error,
+                });
             }
             let (Some(time), Some(value)) = (time, value) else {
                 let place = if time.is_none() { 0 } else { column };
@@ -399,6 +416,29 @@ mod tests {
             External::Table(points) => Ok(points),
             other => panic!("{other:?}"),
         }
+    }
+
+    #[test]
+    fn decimal_commas_between_commas_are_explained() {
+        let error = points("t,u\n0,0,1,5\n0,5,2,5\n", "u").unwrap_err().to_string();
+        assert!(
+            error.contains("4 columns instead of 2") && error.contains("are these decimal commas?"),
+            "{error}"
+        );
+        let error = points("t;u\n0;1;2\n", "u").unwrap_err().to_string();
+        assert!(!error.contains("decimal commas"), "{error}");
+    }
+
+    #[test]
+    fn units_in_the_name_of_time_are_seen() {
+        let unit = |heading: &str| {
+            file(&format!("{heading},u\n0,1\n")).unwrap().unit_in_name_of_time().map(str::to_owned)
+        };
+        assert_eq!(
+            ["time_ms", "Time (ms)", "t [ms]"].map(unit),
+            [Some("ms".into()), Some("ms".into()), None]
+        );
+        assert_eq!(["time_s", "time", "t_a", "x_1"].map(unit), [None, None, None, None]);
     }
 
     #[test]

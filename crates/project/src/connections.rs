@@ -51,6 +51,8 @@ pub(crate) struct Wiring {
     /// Values that become others on the way, one per connection.
     pub(crate) maps: Vec<ValueMap>,
     pub(crate) externals: Vec<ExternalSpec>,
+    /// Where each of them is.
+    pub(crate) external_origins: Vec<Origin>,
     /// Inputs of FMUs without a source, with the start value at which they stay.
     pub(crate) held: Vec<(usize, f64)>,
     pub(crate) wishes: Vec<GroupRequest>,
@@ -230,6 +232,7 @@ fn read_external(
     if let Some((_, Some(file))) = &signal {
         warn_of_column_unit(&section, file, (name, signals.unit(Side::Input, input)), problems);
     }
+    wiring.external_origins.extend(signal.as_ref().map(|_| section.origin_of("file")));
     wiring.externals.extend(signal.map(|(signal, file)| ExternalSpec { input, signal, sum, file }));
     Ok(Feed { input, origin: section.origin_of("to"), sum })
 }

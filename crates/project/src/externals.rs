@@ -3,13 +3,14 @@
 
 use std::path::PathBuf;
 
-use costep_core::quantity::plain_time;
-use costep_core::{Code, Error, External, Place};
+use costep_core::quantity::{format_time, plain_time};
+use costep_core::{Code, Error, Experiment, External, Place};
 use costep_fmu_file::TypeDefinition;
 use costep_fmu_file::settings::no_item;
 use costep_import::{ColumnSignal, DataFile, Interpolation};
 
-use crate::document::{Node, Value};
+use crate::connections::ExternalSpec;
+use crate::document::{Node, Origin, Value};
 use crate::fmus::whole;
 use crate::keys;
 use crate::problems::{Problems, shortened};
@@ -127,6 +128,7 @@ fn read_file(external: &Section<'_>, names: &[&str], problems: &mut Problems<'_>
     let (gain, offset) = (number("gain", 1.0, problems)?, number("offset", 0.0, problems)?);
     let path = problems.folder().join(file);
     let read = DataFile::open(&path).and_then(|data| {
+        warn_of_unit_in_name(&data, external, problems);
         let column = column.map_or_else(|| usual_column(&data, names), Ok)?;
         let signal = ColumnSignal { column, interpolation, time_offset, gain, offset };
         let unit = data.unit(&signal.column).map(str::to_owned);
@@ -136,6 +138,51 @@ fn read_file(external: &Section<'_>, names: &[&str], problems: &mut Problems<'_>
         ))
     });
     read.map_err(|error| problems.report(external.origin_of("file"), || in_words_of_project(&error))).ok()
+}
+
+/// A unit is one in brackets only: what else is in a name does not count, silently.
+fn warn_of_unit_in_name(data: &DataFile, external: &Section<'_>, problems: &mut Problems<'_>) {
+    let Some(unit) = data.unit_in_name_of_time() else { return };
+    let name = shortened(data.names().next().unwrap_or_default());
+    problems.warn(external.origin_of("file"), || {
+        let message = format!("times of the column `{name}` are taken as seconds");
+        Error::new(Code::ColumnUnit, message)
+            .because(format!(
+                "{}: a unit in brackets counts, `{unit}` in the name does not",
+                data.path().display()
+            ))
+            .hint(format!(
+                "write `time [{unit}]` in the first line of the file, or `time` if they are seconds"
+            ))
+    });
+}
+
+/// The times of files that have little to do with the time of the run: most likely in another unit.
+pub(crate) fn warn_of_times<'a>(
+    externals: impl Iterator<Item = (&'a ExternalSpec, &'a Origin)>,
+    run: &Experiment,
+    problems: &mut Problems<'_>,
+) {
+    const SHARE: f64 = 0.01;
+    for (spec, origin) in externals {
+        let (External::Table(points) | External::Stairs(points), Some(file)) = (&spec.signal, &spec.file)
+        else {
+            continue;
+        };
+        let ([(first, _), .., (last, _)], length) = (&points[..], run.stop - run.start) else { continue };
+        let seen = last.min(run.stop) - first.max(run.start);
+        if length <= 0.0 || seen >= SHARE * (last - first) {
+            continue;
+        }
+        problems.warn(*origin, || {
+            let [first, last, start, stop] = [*first, *last, run.start, run.stop].map(format_time);
+            let file = shortened(&file.file.to_string_lossy());
+            let message = format!("`{file}` is from {first} to {last}, the run from {start} to {stop}");
+            Error::new(Code::ColumnUnit, message)
+                .because("less than a hundredth of the file is used; times without a unit are seconds")
+                .hint("is the unit of its times right? `time [ms]` in its first line gives another; `time_offset` shifts them")
+        });
+    }
 }
 
 /// The column that is meant if none is named: the only one, else that of the name of the input.

@@ -16,6 +16,7 @@ use crate::bonds::{self, BondSpec};
 use crate::components::{self, Components, MadeComponent, NativeSpec};
 use crate::connections::{self, ExternalSpec, Wiring};
 use crate::document::{Node, Origin, Table, Value};
+use crate::externals;
 use crate::fmus::{self, FmuSpec};
 use crate::groups::{self, GroupSpec};
 use crate::keys;
@@ -335,6 +336,10 @@ fn read_project(input: Input, registry: &Registry, problems: &mut Problems<'_>) 
     if let Some(experiment) = experiment.as_ref().filter(|_| control.is_none()) {
         advice::warn_of_inner_steps(&parts, experiment.step, problems);
         advice::warn_of_stop(&parts, experiment, problems);
+    }
+    if let Some(experiment) = &experiment {
+        let externals = wiring.externals.iter().zip(&wiring.external_origins);
+        externals::warn_of_times(externals, experiment, problems);
     }
     if problems.is_empty() && parts.model_id.is_none() {
         advice::advise(&parts, &wiring.connections, problems);

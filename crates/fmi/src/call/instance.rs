@@ -14,7 +14,8 @@ use crate::call::first::Startup;
 use crate::call::floating_point;
 use crate::call::intermediate::{Environment, Exchange};
 use crate::call::library::{FmuLibrary, Functions};
-use crate::call::log::{Message, Status};
+use crate::call::log::{Message, Status, one_line};
+use crate::call::python_code;
 use crate::call::shared::Shared;
 use crate::notice::{Notice, tell};
 use crate::trace::{Call, Slot};
@@ -150,12 +151,7 @@ impl Instance {
             None if is_step => error.because(NO_MESSAGE).hint(SILENT_STEP),
             None => error.because(NO_MESSAGE).hint(SILENT),
         };
-        let tool = self.library.description().origin.generation_tool.as_deref();
-        let is_python = tool.is_some_and(|tool| tool.starts_with("PythonFMU"));
-        // Its only words are the text of the exception, whatever it is asked to log.
-        let has_text =
-            is_python && error.details().cause.as_ref().is_some_and(|text| text.contains("py exception"));
-        Err(if has_text { error.hint(TRACEBACK) } else { error })
+        Err(python_code::explained(error, self.library.description(), "the method"))
     }
 
     /// Tells of something about the FMU that is worth a warning.
@@ -170,8 +166,7 @@ impl Instance {
     pub(crate) fn error(&self, code: Code, what: &str) -> Error {
         let error = Error::new(code, format!("`{}`: {what}", self.name.to_string_lossy()));
         match self.environment.log.last() {
-            // On one line, as all causes are.
-            Some(text) => error.because(text.lines().map(str::trim).collect::<Vec<_>>().join(" ")),
+            Some(text) => error.because(one_line(&text)),
             None => error,
         }
     }
@@ -357,8 +352,10 @@ impl Instance {
             }
             None => error.because(read),
         };
-        let is_of_python = error.details().hint.as_deref() == Some(TRACEBACK);
-        if is_of_python { error.hint(NO_NUMBER) } else { error }
+        match python_code::is_exception(&error, self.library.description()) {
+            true => error.hint(NO_NUMBER),
+            false => error,
+        }
     }
 
     /// Sets derivatives of inputs of any orders at the start of the next step (not in FMI 3).
@@ -410,9 +407,6 @@ const NO_MESSAGE: &str = "the FMU gave no message with it";
 /// What to do about an FMU that fails in a step, and about one that says nothing.
 const STEP: &str =
     "see the message of the FMU in the cause; try a smaller step, or other inputs and parameters";
-const TRACEBACK: &str = "PythonFMU passes on no line number and no traceback, with `log = true` neither: write `import traceback` and, \
-     around what the method does, `try: ... except Exception: traceback.print_exc(); raise`, build the FMU again and run it: the traceback is shown, and in `printed.log` of the run; \
-     see docs/howto/python-fmus.md";
 const NO_NUMBER: &str =
     "what is registered as `Real` has to hold a number: look where the Python code of the FMU assigns to it";
 /// Variables that are named where they cannot be read.

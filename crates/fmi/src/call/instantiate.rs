@@ -19,7 +19,8 @@ use crate::call::instance::{Instance, fatal, lock, watched};
 use crate::call::intermediate::{Environment, Exchanged, intermediate_update};
 use crate::call::library::{Exchange as ExchangeFunctions, FmuLibrary, Functions};
 use crate::call::live;
-use crate::call::log::{Message, Status, log3};
+use crate::call::log::{Message, Status, log3, one_line};
+use crate::call::python_code;
 use crate::call::shared::Shared;
 use crate::notice::{Notice, tell};
 use crate::trace::{Call, Slot};
@@ -228,42 +229,6 @@ fn tell_of_refusal(name: &str) {
     tell(name, Notice::Logged(&message));
 }
 
-/// The module that Python code could not import, by its words: with a dot if only a part of a package is missing.
-fn missing_module(text: &str) -> Option<String> {
-    let (_, rest) = text.split_once("No module named ")?;
-    let module: String = rest
-        .trim_start_matches(['\'', '"'])
-        .chars()
-        .take_while(|c| c.is_alphanumeric() || matches!(c, '_' | '.'))
-        .collect();
-    let module = module.trim_matches('.');
-    (!module.is_empty()).then(|| module.to_owned())
-}
-
-/// Names that makers give to modules of their own. Packages of these names on PyPI are of others.
-const OF_THE_MAKER: [&str; 18] = [
-    "common", "config", "core", "example", "examples", "helper", "helpers", "lib", "main", "model", "models",
-    "scripts", "src", "test", "tests", "tools", "util", "utils",
-];
-
-/// What to do about a module that is missing. Packages are only proposed where it can be one.
-fn without_module(module: &str) -> String {
-    let own = "the maker has to pack it into the FMU (`pythonfmu build -f FILE.py MODULE`), or name its folder in PYTHONPATH";
-    match module.split_once('.') {
-        Some((package, _)) => format!(
-            "`{package}` is there without it: it is of another version, or another package of this name comes first; \
-             where it is a module of the FMU's maker, {own}"
-        ),
-        None if OF_THE_MAKER.contains(&module) => {
-            format!("by its name it is a module of the FMU's maker: {own}")
-        }
-        None => format!(
-            "if it is a package, install it, `pip install {module}`, in the virtual environment that is active; \
-             if it is a module of the FMU's maker, {own}"
-        ),
-    }
-}
-
 fn not_instantiated(library: &FmuLibrary, name: &str) -> Error {
     Error::new(Code::FmuNotInstantiated, format!("`{name}` could not be instantiated"))
         .in_file(library.path())
@@ -280,38 +245,10 @@ fn without_reason(error: Error, logging: bool) -> Error {
 fn refused(library: &FmuLibrary, name: &str, logging: bool, environment: &Environment) -> Error {
     let error = not_instantiated(library, name);
     let Some(text) = environment.log.last() else { return without_reason(error, logging) };
-    match environment.log.messages().iter().find_map(|message| missing_module(&message.text)) {
-        Some(module) => error
-            .because(format!("its Python code imports `{module}`, which is not found"))
-            .hint(without_module(&module)),
-        None => error.because(text),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{missing_module, without_module};
-
-    #[test]
-    fn pip_is_proposed_for_what_may_be_a_package() {
-        for module in ["scipy", "numpy_financial"] {
-            assert!(without_module(module).contains(&format!("`pip install {module}`")), "{module}");
-        }
-        for module in ["examples", "utils", "examples.oscillator", "scipy.nothing"] {
-            assert!(!without_module(module).contains("pip install"), "{module}");
-        }
-    }
-
-    #[test]
-    fn modules_are_named_as_far_as_they_are_missing() {
-        let of = |text| missing_module(text);
-        assert_eq!(
-            of("ModuleNotFoundError: No module named 'scipy.signal'").as_deref(),
-            Some("scipy.signal")
-        );
-        assert_eq!(of("No module named numpy_financial").as_deref(), Some("numpy_financial"));
-        assert_eq!(of("No module named 'pint'.").as_deref(), Some("pint"));
-        assert_eq!(of("No module named ''"), None);
-        assert_eq!(of("division by zero"), None);
+    let texts = environment.log.messages();
+    let module = texts.iter().find_map(|message| python_code::missing_module(&message.text));
+    match module {
+        Some(module) => python_code::without_module(error, &module),
+        None => python_code::explained(error.because(one_line(&text)), library.description(), "`__init__`"),
     }
 }

@@ -82,6 +82,11 @@ pub struct Message {
     pub text: String,
 }
 
+/// A text on one line, as all causes are.
+pub(crate) fn one_line(text: &str) -> String {
+    text.lines().map(str::trim).collect::<Vec<_>>().join(" ")
+}
+
 /// Where the messages of one instance go. FMUs may log from threads of their own.
 #[derive(Debug, Default)]
 pub(crate) struct LogSink {

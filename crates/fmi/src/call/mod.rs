@@ -18,6 +18,7 @@ pub(crate) mod live;
 pub(crate) mod lockstep;
 pub(crate) mod log;
 pub(crate) mod preload;
+mod python_code;
 mod shared;
 pub(crate) mod states;
 mod step;

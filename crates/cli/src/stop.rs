@@ -8,6 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use costep::{Cancel, Code, Error, ExitClass};
+use costep_core::quantity::format_limit;
 
 use crate::failure::Failure;
 use crate::style::note;
@@ -83,7 +84,8 @@ impl Deadline {
         thread::spawn(move || {
             if wait.recv_timeout(limit.saturating_add(GRACE)) == Err(RecvTimeoutError::Timeout) {
                 let message = format!(
-                    "the time limit of {limit:?} was reached, and nothing that could be ended came within a second"
+                    "the time limit of {} was reached, and nothing that could be ended came within a second",
+                    format_limit(limit)
                 );
                 Failure::from(Error::new(Code::TimeLimit, message)).report(as_json);
                 process::exit(i32::from(Code::TimeLimit.entry().exit.code()));

@@ -87,7 +87,7 @@ fn standard_error_of_an_fmu_is_limited_and_harmless() {
 fn a_time_limit_ends_a_call_that_does_not_return() {
     let rig = Rig::new(1, &["-DDEED=hang"]);
     rig.run_both("--time-limit 1s", |done| {
-        drop(done.exits(4).says("error[E0603]: the time limit of 1s was reached while `bad` in"));
+        drop(done.exits(4).says("error[E0603]: the time limit of 1 s was reached while `bad` in"));
         assert_eq!(rig.recording().rows(), 4);
     });
 }
@@ -96,7 +96,7 @@ fn a_time_limit_ends_a_call_that_does_not_return() {
 fn a_time_limit_ends_a_long_macro_step_of_native_parts() {
     let sandbox = Sandbox::new();
     let steps = "run chain --set n=2000 --method monolithic --step 1ms --t-end 2ms --no-record --time-limit";
-    sandbox.run(&format!("{steps} 10ms")).exits(4).says("error[E0603]: the time limit of 10ms was reached");
+    sandbox.run(&format!("{steps} 10ms")).exits(4).says("error[E0603]: the time limit of 10 ms was reached");
     let json = sandbox.run(&format!("{steps} 10ms --json")).exits(4);
     assert!(json.stdout.contains("E0603"), "{}", json.story());
 }

@@ -3,6 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use costep_core::quantity::format_limit;
 use costep_core::{Code, Error, Result};
 
 use crate::cancel::Cancel;
@@ -49,7 +50,7 @@ impl Waiting {
         supervised::check_stop()?;
         match self.limit {
             Some((start, limit)) if start.elapsed() > limit => {
-                let message = format!("the time limit of {limit:?} was reached");
+                let message = format!("the time limit of {} was reached", format_limit(limit));
                 Err(Error::new(Code::TimeLimit, message))
             }
             _ => Ok(()),

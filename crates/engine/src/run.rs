@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use costep_core::quantity::format_limit;
 use costep_core::{Code, Error, Place, Result};
 
 use crate::engine::Engine;
@@ -101,7 +102,7 @@ impl TimeLimit {
         self.stride = if is_short { (2 * self.stride).min(MOST_STEPS_UNSEEN) } else { 1 };
         (self.left, self.last_look) = (self.stride, elapsed);
         if elapsed > self.limit {
-            let message = format!("the time limit of {:?} was reached", self.limit);
+            let message = format!("the time limit of {} was reached", format_limit(self.limit));
             return Err(here(engine, Error::new(Code::TimeLimit, message)));
         }
         Ok(())

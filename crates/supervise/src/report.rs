@@ -5,6 +5,7 @@ use std::process::ExitStatus;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
+use costep_core::quantity::format_limit;
 use costep_core::{Code, Error, Place};
 use costep_fmi::trace::{Call, SlotData};
 
@@ -125,7 +126,7 @@ impl Report {
 
     /// The error that the process could not report itself; nothing if it came to its own end.
     pub fn error(&self) -> Option<Error> {
-        let (error, culprits) = describe(&self.ending, "the process of the run")?;
+        let (error, culprits) = describe(&self.ending, ("the process of the run", false))?;
         let header = self.page.header();
         let (steps, time) = (header.step.load(Relaxed), f64::from_bits(header.time.load(Relaxed)));
         let subsystem = match &culprits {
@@ -154,8 +155,11 @@ pub(crate) fn last_message(culprits: &[Culprit]) -> Option<String> {
     }
 }
 
-/// An ending of a process, called `process`, as an error, and who is to blame.
-pub(crate) fn describe<'a>(ending: &'a Ending, process: &str) -> Option<(Error, &'a [Culprit])> {
+/// An ending of a process, called `process` and perhaps that of one FMU alone, as an error, and who is to blame.
+pub(crate) fn describe<'a>(
+    ending: &'a Ending,
+    (process, is_own): (&str, bool),
+) -> Option<(Error, &'a [Culprit])> {
     const KILL: i32 = 9;
     const TIME_USED_UP: i32 = 24;
     const OUTSIDE_OF_CALLS: &str =
@@ -182,11 +186,12 @@ pub(crate) fn describe<'a>(ending: &'a Ending, process: &str) -> Option<(Error, 
             (error.hint("raise the limit, or look what takes so long"), culprits)
         }
         Ending::Died { signal, culprits } => {
-            (crash(process, culprits, &format!("died with {}", signal_name(*signal))), culprits)
+            (crash((process, is_own), culprits, &format!("died with {}", signal_name(*signal))), culprits)
         }
-        Ending::Exited { code, culprits } => {
-            (crash(process, culprits, &format!("ended the program with exit code {code}")), culprits)
-        }
+        Ending::Exited { code, culprits } => (
+            crash((process, is_own), culprits, &format!("ended the program with exit code {code}")),
+            culprits,
+        ),
         Ending::Hung { limit, culprits } if culprits.is_empty() => {
             let message = format!("{process} has done nothing for {limit:?} while no FMU was being called");
             (Error::new(Code::Hung, message).hint(OUTSIDE_OF_CALLS), culprits)
@@ -196,12 +201,16 @@ pub(crate) fn describe<'a>(ending: &'a Ending, process: &str) -> Option<(Error, 
             (Error::new(Code::Hung, message).hint("a longer `step_timeout` gives it more time"), culprits)
         }
         Ending::OutOfTime { limit, culprits } if culprits.is_empty() => {
-            let message = format!("the time limit of {limit:?} was reached while a macro step did not end");
+            let message = format!(
+                "the time limit of {} was reached while a macro step did not end",
+                format_limit(*limit)
+            );
             (Error::new(Code::TimeLimit, message), culprits)
         }
         Ending::OutOfTime { limit, culprits } => {
             let message = format!(
-                "the time limit of {limit:?} was reached while {} did not return",
+                "the time limit of {} was reached while {} did not return",
+                format_limit(*limit),
                 subject(culprits, "call")
             );
             (Error::new(Code::TimeLimit, message), culprits)
@@ -244,13 +253,21 @@ fn size(bytes: u64) -> String {
     }
 }
 
-fn crash(process: &str, culprits: &[Culprit], how: &str) -> Error {
+/// What to do about an FMU that has ended a process of its own.
+const ALONE: &str = "it runs in a process of its own, which spares the other parts: what ended it is in the FMU, or in the values that it got; \
+     `costep check --probe` tests it by itself, `log = true` in its table shows all it says; report it to the maker of the FMU";
+
+fn crash((process, is_own): (&str, bool), culprits: &[Culprit], how: &str) -> Error {
     match culprits {
         [] => {
             let message = format!("{process} {how} while no FMU was being called");
             Error::new(Code::Crashed, message).hint("a thread of an FMU may have done it, or a bug of costep")
         }
-        [culprit] => Error::new(Code::Crashed, format!("`{}` {how} in {}", culprit.name, culprit.call)),
+        [culprit] => {
+            let error = Error::new(Code::Crashed, format!("`{}` {how} in {}", culprit.name, culprit.call));
+            // It may be alone in a process already, of which one call is made at a time.
+            if is_own { error.hint(ALONE) } else { error }
+        }
         several => Error::new(Code::Crashed, format!("{} {how}", subject(several, "call")))
             .hint("they ran at the same time; `--threads 1` shows which"),
     }

@@ -190,7 +190,9 @@ impl Worker {
 
     fn error(&self, ending: &Ending) -> Error {
         let process = format!("the process of `{}`", self.name);
-        let Some((error, culprits)) = describe(ending, &process) else { return self.broken("it has ended") };
+        let Some((error, culprits)) = describe(ending, (&process, true)) else {
+            return self.broken("it has ended");
+        };
         match last_message(culprits) {
             Some(cause) => error.because(cause),
             None => error,

@@ -4,9 +4,10 @@ use std::any::Any;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use costep_core::quantity::{exact_time, format_time};
 use costep_core::{
     Batch, Code, EnvironmentModel, Error, InputPolynomials, InputSegment, Interval, Place, Result,
-    StepOutcome, Subsystem,
+    StepLengths, StepOutcome, Subsystem,
 };
 
 use crate::clocks::Clock;
@@ -134,7 +135,19 @@ fn not_reached(job: &Job<'_>, i: usize, reached: f64) -> Error {
     let Interval { start, end, .. } = job.interval;
     let (missed, side) = ((reached - end).abs(), if reached > end { "too far" } else { "short" });
     let message = format!("`{name}` says it is at t = {reached} s after the step from {start} s to {end} s");
-    job.place(i, Error::new(Code::TimeNotReached, message).because(format!("that is {missed:.3e} s {side}")))
+    let error = Error::new(Code::TimeNotReached, message).because(format!("that is {missed:.3e} s {side}"));
+    job.place(
+        i,
+        match job.plan.descriptions[i].step_lengths {
+            StepLengths::MultiplesOf(own) => {
+                let (own, flag) = (format_time(own), exact_time(own));
+                error.hint(format!(
+                    "it takes inner steps of {own}: choose a macro step that is a multiple, `--step {flag}`"
+                ))
+            }
+            _ => error,
+        },
+    )
 }
 
 #[cold]

@@ -102,18 +102,25 @@ fn write_times(fmus: &[NewFmu<'_>], out: &mut String) {
         }
     };
     let _ = writeln!(out, "\n[step]");
-    let _ = match shortest_step(described()) {
-        Some((name, step)) => writeln!(out, "size = {}  # as proposed by `{name}`", time(step)),
+    let fitting = |size| longest_inner_step(fmus).and_then(|(name, own)| Some((name, multiple(size, own)?)));
+    let (size, words) = match shortest_step(described()) {
+        Some((name, size)) => match fitting(size) {
+            Some((other, fit)) => {
+                let own = format_time(size);
+                (fit, format!("a multiple of the inner step of `{other}`; `{name}` proposes {own}"))
+            }
+            None => (size, format!("as proposed by `{name}`")),
+        },
         None => {
             let size = usual_step(end - begin);
-            let (size, words) =
-                match longest_inner_step(fmus).and_then(|(name, own)| Some((name, multiple(size, own)?))) {
-                    Some((name, size)) => (size, format!("a multiple of the inner step of `{name}`")),
-                    None => (size, "`costep compare` shows what it does".into()),
-                };
-            writeln!(out, "size = {}  # no FMU proposes one; {words}", time(size))
+            let (size, words) = match fitting(size) {
+                Some((name, size)) => (size, format!("a multiple of the inner step of `{name}`")),
+                None => (size, "`costep compare` shows what it does".into()),
+            };
+            (size, format!("no FMU proposes one; {words}"))
         }
     };
+    let _ = writeln!(out, "size = {}  # {words}", time(size));
 }
 
 /// The FMU with the longest inner step, of those that declare one.

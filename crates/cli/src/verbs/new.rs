@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use costep_core::{Code, Error};
 use costep_fmu_file::{Fmu, Terminal};
-use costep_project::{NewFmu, Source, component_name, new_project};
+use costep_project::{NewFmu, Project, Source, component_name, new_project};
 use serde_json::json;
 
 use crate::args::NewArgs;
@@ -193,9 +193,27 @@ fn unwritable(path: &Path, cause: io::Error) -> Error {
     Error::new(Code::FileNotReadable, "cannot write").in_file(path).because(cause)
 }
 
+/// Why no connection was proposed between several FMUs.
+fn why_unconnected(project: &Project) -> Option<String> {
+    let parts: Vec<_> = project.model.parts.iter().map(|part| part.description()).collect();
+    if parts.len() < 2 || !project.model.connections.is_empty() {
+        return None;
+    }
+    let has_inputs = parts.iter().any(|part| !part.inputs.is_empty());
+    let has_outputs = parts.iter().any(|part| !part.outputs.is_empty());
+    Some(match (has_outputs, has_inputs) {
+        (true, true) => "nothing is connected: names and units do not tell what belongs together; system.toml shows how connections are written".into(),
+        (true, false) => "nothing is connected: none of the FMUs has an input; export them with inputs to couple them".into(),
+        (false, true) => "nothing is connected: none of the FMUs has an output; export them with outputs to couple them".into(),
+        (false, false) => "nothing is connected: none of the FMUs has inputs or outputs".into(),
+    })
+}
+
 /// Says what was written, and checks it at once.
 fn report(file: &Path, copied: &[String], output: Output) -> Result<ExitCode, Failure> {
-    let (connections, problems) = match costep_project::load(&Source::File(file.into()), &[]) {
+    let loaded = costep_project::load(&Source::File(file.into()), &[]);
+    let why = loaded.as_ref().ok().and_then(why_unconnected);
+    let (connections, problems) = match loaded {
         Ok(project) => (Some(project.model.connections.len()), project.warnings),
         Err(errors) => (None, errors),
     };
@@ -209,6 +227,7 @@ fn report(file: &Path, copied: &[String], output: Output) -> Result<ExitCode, Fa
             .map_or_else(String::new, |number| format!(", {} proposed", count(number, "connection")));
         say!("Wrote {}{shown}", file.display())?;
         problems.iter().for_each(print_error);
+        why.iter().for_each(|why| output.remark(why));
         if !copied.is_empty() {
             output.remark(&format!(
                 "copied into it: {}  (`--no-copy` refers to the FMUs where they are)",

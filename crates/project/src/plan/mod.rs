@@ -20,6 +20,10 @@ const MOST_RUNS: usize = 50_000_000;
 /// Different mistakes in the levels of one factor that are told at once.
 const MOST_FLAWS: usize = 5;
 
+/// Codes of errors about the name of what is varied, whatever its level.
+const OF_NAMES: [Code; 5] =
+    [Code::UnknownParameter, Code::UnknownName, Code::UnknownKey, Code::CommandLine, Code::BadOption];
+
 /// What a factor of a plan varies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Varied {
@@ -128,7 +132,10 @@ impl Plan {
     /// The system with changes: those of the plan, and for the levels of its parameters at a point.
     pub fn load(&self, registry: &Registry, levels: &[&Value]) -> Result<Project, Vec<Error>> {
         let own = self.axes.iter().zip(levels).filter(|(axis, _)| axis.varied == Varied::Parameter);
-        let own = own.map(|(axis, level)| change(&axis.factor.name, level));
+        let own = own.map(|(axis, level)| {
+            let flag = format!("{} = {}", axis.factor.name, level_text(axis, level));
+            Override { flag: format!("the level {flag}"), ..change(&axis.factor.name, level) }
+        });
         let overrides: Vec<Override> = self.changes.iter().cloned().chain(own).collect();
         registry.load(&registry.source(&self.system).map_err(|error| vec![error])?, &overrides)
     }
@@ -196,6 +203,15 @@ impl Plan {
         flaws
     }
 
+    /// What is wrong with the name of an axis whose levels could not be read.
+    pub(crate) fn flaw_of_name(&self, registry: &Registry, axis: &Axis) -> Option<Error> {
+        let level = Value::Integer(1);
+        let own = Axis { factor: Factor::new(&axis.factor.name, vec![level.clone()]), ..axis.clone() };
+        let alone = Self { axes: self.axes.iter().cloned().chain([own]).collect(), ..self.clone() };
+        let error = alone.try_level(registry, self.axes.len(), &level).err()?;
+        OF_NAMES.contains(&error.code()).then_some(error)
+    }
+
     /// Whether a level can be used, whatever is wrong with other axes.
     fn try_level(&self, registry: &Registry, axis: usize, level: &Value) -> Result<()> {
         let own = self.axes[axis].clone();
@@ -203,7 +219,7 @@ impl Plan {
         match own.varied {
             Varied::Parameter => {
                 let loaded = alone(vec![own]).load(registry, &[level]);
-                loaded.map(|_| ()).map_err(|mut errors| errors.swap_remove(0))
+                loaded.map(|_| ()).map_err(|mut errors| without_level(errors.swap_remove(0)))
             }
             Varied::Method => alone(vec![own]).method_at(registry, &[level]).map(|_| ()),
             Varied::Option => {
@@ -239,6 +255,16 @@ impl Plan {
         let axes: Vec<_> = self.axes.iter().map(axis).collect();
         format!("{}\n{}\n{method}\n{}\n{}", self.system, changes.join(" "), self.reference, axes.join("\n"))
     }
+}
+
+/// An error that is the same for all levels does not name one.
+fn without_level(error: Error) -> Error {
+    if !OF_NAMES.contains(&error.code()) {
+        return error;
+    }
+    let details = error.details();
+    let again = Error::new(details.code, details.message.clone());
+    details.hint.iter().fold(again, |error, hint| error.hint(hint))
 }
 
 /// The change of a project that a level of a parameter is.

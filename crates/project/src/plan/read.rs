@@ -37,8 +37,14 @@ pub(super) fn plan(text: &str, path: &Path, registry: &Registry) -> Result<Plan,
     let section = Section::open(root.get("plan"), "[plan]", PLAN_KEYS, problems_of);
     section.require("system", "write for example system = \"dual-mass\"", problems_of);
     let system = section.text("system", problems_of).map(|text| beside(path, text));
-    let mut reader =
-        Reader { root: &root, section, changes: Vec::new(), axes: Vec::new(), origins: Vec::new() };
+    let mut reader = Reader {
+        root: &root,
+        section,
+        changes: Vec::new(),
+        axes: Vec::new(),
+        origins: Vec::new(),
+        without_levels: Vec::new(),
+    };
     let mut plan = Plan::new(system.clone().unwrap_or_default());
     plan.name = reader
         .section
@@ -85,6 +91,8 @@ struct Reader<'a> {
     axes: Vec<Axis>,
     /// Where each of them is.
     origins: Vec<Origin>,
+    /// Those whose levels cannot be read.
+    without_levels: Vec<(Axis, Origin)>,
 }
 
 impl Reader<'_> {
@@ -148,7 +156,11 @@ impl Reader<'_> {
                 self.axes.push(Axis { varied, factor: Factor::new(name, levels) });
                 self.origins.push(node.origin);
             }
-            Err(error) => problems.report(node.origin, || error),
+            Err(error) => {
+                problems.report(node.origin, || error);
+                self.without_levels
+                    .push((Axis { varied, factor: Factor::new(name, Vec::new()) }, node.origin));
+            }
         }
     }
 
@@ -164,6 +176,13 @@ impl Reader<'_> {
         for (axis, origin) in self.origins.iter().enumerate() {
             if loads || varies_method(&plan.axes[axis]) {
                 plan.flaws(registry, axis).into_iter().for_each(|flaw| problems.report(*origin, || flaw));
+            }
+        }
+        for (axis, origin) in &self.without_levels {
+            if loads || varies_method(axis) {
+                plan.flaw_of_name(registry, axis)
+                    .into_iter()
+                    .for_each(|flaw| problems.report(*origin, || flaw));
             }
         }
         if let Err(error) = plan.runs() {
@@ -209,6 +228,35 @@ fn level(node: &Node) -> Option<Level> {
     }
 }
 
+/// Where a single value is written, which is no list of levels.
+fn single_level(varied: Varied, name: &str, value: &Value) -> String {
+    let text = match value {
+        Value::Text(text) => format!("\"{}\"", shortened(text)),
+        Value::Integer(value) => value.to_string(),
+        Value::Real(value) => value.to_string(),
+        Value::Truth(value) => value.to_string(),
+        _ => "...".into(),
+    };
+    let name = shortened(name);
+    match varied {
+        Varied::Method => {
+            format!("write `method = {text}` for all runs, or a list: `methods = [{text}, ...]`")
+        }
+        Varied::Step => {
+            "write `step = \"1 ms\"` for all runs, or a list: `steps = [\"1 ms\", \"2 ms\"]`".into()
+        }
+        Varied::Parameter => {
+            format!("write `{name} = {text}` in [set] for all runs, or a list: `{name} = [{text}, ...]`")
+        }
+        Varied::Option => {
+            format!(
+                "write it with the method for all runs, `method = \"ID:{name}={}\"`, or a list: `{name} = [{text}, ...]`",
+                text.trim_matches('"')
+            )
+        }
+    }
+}
+
 /// The levels of a factor: a list, or a range as text.
 fn levels(varied: Varied, name: &str, node: &Node) -> Result<Vec<Level>, Error> {
     let bad = |message: String| Error::new(Code::BadLevels, message);
@@ -221,7 +269,8 @@ fn levels(varied: Varied, name: &str, node: &Node) -> Result<Vec<Level>, Error> 
         }
         Value::List(items) => items,
         other => {
-            return Err(bad(format!("the levels of `{}` are {}, not a list", shortened(name), other.kind())));
+            let error = bad(format!("the levels of `{}` are {}, not a list", shortened(name), other.kind()));
+            return Err(error.hint(single_level(varied, name, other)));
         }
     };
     let one = |item: &Node| match (varied, level(item)) {

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use costep_core::quantity::{parse_time, with_point};
 use costep_core::{Code, Error, ExitClass};
 
 use crate::args::Cli;
@@ -66,6 +67,7 @@ fn tip(error: &clap::Error) -> Option<String> {
         ErrorKind::InvalidValue if word(error, ContextKind::InvalidValue).as_deref() == Some("") => {
             without_value(error)
         }
+        ErrorKind::ValueValidation if decimal_comma(error).is_some() => decimal_comma(error),
         ErrorKind::ArgumentConflict => conflict(error),
         kind => stray_word(&word(error, ContextKind::InvalidArg)?, kind),
     }
@@ -112,6 +114,14 @@ fn without_value(error: &clap::Error) -> Option<String> {
     Some(format!("for example `{flag} {meant}`"))
 }
 
+/// How a flag is written whose number has a decimal comma.
+fn decimal_comma(error: &clap::Error) -> Option<String> {
+    let flag = word(error, ContextKind::InvalidArg)?;
+    let number = with_point(&word(error, ContextKind::InvalidValue)?)?;
+    let flag = flag.split(' ').next().unwrap_or_default();
+    Some(format!("write a decimal point: `{flag} {number}`"))
+}
+
 /// What two flags have against each other.
 fn conflict(error: &clap::Error) -> Option<String> {
     let flags = [ContextKind::InvalidArg, ContextKind::PriorArg].map(|kind| match error.get(kind) {
@@ -126,7 +136,7 @@ fn conflict(error: &clap::Error) -> Option<String> {
 /// What is meant by a word for which there is no place.
 fn stray_word(stray: &str, kind: ErrorKind) -> Option<String> {
     let words: Vec<String> = crate::arguments().map(|word| word.to_string_lossy().into_owned()).collect();
-    if let Some(tip) = single_dash(&words) {
+    if let Some(tip) = single_dash(&words).or_else(|| typographic_dash(stray)) {
         return Some(tip);
     }
     if let Some(at) =
@@ -147,6 +157,7 @@ fn stray_word(stray: &str, kind: ErrorKind) -> Option<String> {
         );
     }
     list_with_blanks(&words, stray)
+        .or_else(|| one_letter(&words, stray))
         .or_else(|| divided_value(&words, stray))
         .or_else(|| of_this_verb(&words, stray).filter(|_| kind == ErrorKind::UnknownArgument))
 }
@@ -193,7 +204,7 @@ fn is_of_run(flag: &str) -> bool {
 const LISTS: [&str; 4] = ["--steps", "--methods", "--signals", "--windows"];
 
 /// How a list is written, where one has been divided by blanks.
-fn list_with_blanks(words: &[String], stray: &str) -> Option<String> {
+pub(crate) fn list_with_blanks(words: &[String], stray: &str) -> Option<String> {
     let end = words.iter().position(|word| word.to_lowercase() == stray)?;
     let start = words[..end].iter().rposition(|word| word.starts_with("--"))?;
     let flag = words[start].as_str();
@@ -219,6 +230,24 @@ fn single_dash(words: &[String]) -> Option<String> {
     })
 }
 
+/// How a flag is written whose dashes a word processor or a web page has joined: `–step`.
+fn typographic_dash(stray: &str) -> Option<String> {
+    let name = stray.trim_start_matches(['–', '—', '−', '-']);
+    let is_typographic = stray.starts_with(['–', '—', '−']) && !name.is_empty();
+    is_typographic.then(|| format!("this dash is a typographic one: write `--{name}`, with two plain ones"))
+}
+
+/// The flags that a single letter may stand for.
+fn one_letter(words: &[String], stray: &str) -> Option<String> {
+    let letter = stray.strip_prefix('-').filter(|letter| letter.len() == 1)?;
+    let verb = words.iter().find(|word| !word.starts_with('-'))?;
+    let command = Cli::command();
+    let flags = command.find_subcommand(verb)?.get_arguments().filter_map(clap::Arg::get_long);
+    let meant: Vec<String> =
+        flags.filter(|flag| flag.starts_with(letter)).map(|flag| format!("`--{flag}`")).collect();
+    (!meant.is_empty()).then(|| format!("flags are written out: {}", meant.join(", ")))
+}
+
 /// How a value is written that a blank has divided: `--step 1ms` for `--step 1 ms`, `--set m1=5` for `--set m1 5`.
 fn divided_value(words: &[String], stray: &str) -> Option<String> {
     let end = words.iter().position(|word| word.to_lowercase() == stray)?;
@@ -236,6 +265,11 @@ fn divided_value(words: &[String], stray: &str) -> Option<String> {
             "=" => words.get(end + 1)?,
             other => other.trim_start_matches('='),
         };
+        if let Some((_, number)) = value.split_once('=').filter(|(_, number)| number.parse::<f64>().is_ok()) {
+            let is_time = parse_time(&format!("{number}{rest}")).is_ok();
+            let (unit, why) = if is_time { (rest, "") } else { ("", ", and numbers have no unit") };
+            return Some(format!("a change is one word{why}: `--set {value}{unit}`"));
+        }
         let name = value.trim_end_matches('=');
         return (!name.contains('=')).then(|| format!("a change is one word: `--set {name}={rest}`"));
     }
@@ -282,7 +316,9 @@ pub(crate) fn report(error: &clap::Error) -> ExitCode {
 
 fn without_tips(text: &str) -> String {
     let paragraphs = text.trim_end().split("\n\n");
-    paragraphs.filter(|text| !text.trim_start().starts_with("tip: ")).collect::<Vec<_>>().join("\n\n")
+    // The usage is that of what the parser has guessed.
+    let is_guess = |text: &&str| ["tip: ", "Usage: "].iter().any(|word| text.trim_start().starts_with(word));
+    paragraphs.filter(|text| !is_guess(text)).collect::<Vec<_>>().join("\n\n")
 }
 
 #[cfg(test)]
@@ -317,6 +353,8 @@ mod tests {
             ("run pair --set m1 5", "5", "`--set m1=5`"),
             ("run pair --set m1 = 5", "=", "`--set m1=5`"),
             ("run pair --set m1= 5", "5", "`--set m1=5`"),
+            ("run pair --set system.stop=100 ms", "ms", "`--set system.stop=100ms`"),
+            ("run pair --set s1.m1=20 kg", "kg", "numbers have no unit: `--set s1.m1=20`"),
         ] {
             let tip = divided_value(&words(line), stray).unwrap_or_default();
             assert!(tip.contains(written), "{line}: {tip}");
@@ -341,6 +379,15 @@ mod tests {
         assert!(tip("run pair -method zoh").ends_with("`--method zoh`"));
         assert!(tip("run pair -step=1ms --quiet").ends_with("`--step=1ms`"));
         assert_eq!(tip("run pair -q -x"), "");
+    }
+
+    #[test]
+    fn single_letters_and_typographic_dashes_are_recognised() {
+        let tip = one_letter(&words("run pair -s 1ms"), "-s").unwrap_or_default();
+        assert!(tip.contains("`--step`") && tip.contains("`--set`"), "{tip}");
+        assert_eq!(one_letter(&words("run pair -y"), "-y"), None);
+        assert!(typographic_dash("–step").unwrap_or_default().contains("`--step`"));
+        assert_eq!(typographic_dash("--step"), None);
     }
 
     #[test]

@@ -92,10 +92,17 @@ impl Methods {
         self.iter().find(|entry| entry.id == id).ok_or_else(|| {
             let error = Error::new(Code::UnknownMethod, format!("unknown coupling method `{id}`"));
             let words: Vec<&str> = id.split_whitespace().collect();
-            let is_known = |word: &&str| self.iter().any(|entry| entry.id == *word);
-            match words.len() > 1 && words.iter().all(is_known) {
-                true => error.hint(format!("methods are separated by commas: `{}`", words.join(","))),
-                false => error.suggest(id, self.iter().map(|entry| entry.id)),
+            let is_known = |word: &str| self.iter().any(|entry| entry.id == word);
+            if words.len() > 1 && words.iter().all(|word| is_known(word)) {
+                return error.hint(format!("methods are separated by commas: `{}`", words.join(",")));
+            }
+            let split = id.split_once([',', ' ', ';']).filter(|(_, more)| more.contains('='));
+            match split.map(|(word, more)| (word.trim(), more.trim())).filter(|(word, _)| is_known(word)) {
+                Some((word, more)) => {
+                    let more = more.split([' ', ';']).collect::<Vec<_>>().join(",");
+                    error.hint(format!("options follow a colon: `{word}:{more}`"))
+                }
+                None => error.suggest(id, self.iter().map(|entry| entry.id)),
             }
         })
     }

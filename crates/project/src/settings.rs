@@ -324,7 +324,7 @@ fn warn_of_rows(
             Code::RecordedPerStep,
             format!("`every` = {every_text} in [record] is longer than the run of {length_text}"),
         )
-        .because("only the start and the end are written")
+        .because("only the start is written: a single row, of which no curve can be drawn")
         .hint("choose a shorter time, or leave it out to record every step")
     } else if is_fixed && (every / step - steps).abs() > ROUND_OFF.max(1e-6 * steps) {
         Error::new(

@@ -260,7 +260,22 @@ pub(crate) fn comparison_table(reports: &[RunReport], paper_error: bool) -> Stri
         let message = report.message.as_deref().unwrap_or_default();
         text += &format!("  {} at {}: {message}\n", report.method, format_time(report.step));
     }
+    text += &remedies(reports);
     text
+}
+
+/// Causes of runs that failed and what to do about them, each once; divergence is a result.
+fn remedies(reports: &[RunReport]) -> String {
+    let failed = reports.iter().filter(|report| report.verdict == Verdict::Failed);
+    let mut said: Vec<String> = Vec::new();
+    for error in failed.filter_map(|report| report.error.as_ref()) {
+        let cause = error.details().cause.as_ref().map(|cause| format!("  cause: {cause}\n"));
+        let text = cause.unwrap_or_default() + &format!("  help: {}\n", error.help());
+        if !said.contains(&text) {
+            said.push(text);
+        }
+    }
+    said.concat()
 }
 
 fn row(report: &RunReport, paper_error: bool) -> Vec<Cell> {

@@ -19,6 +19,8 @@ use crate::args::{PlotArgs, names_in};
 use crate::failure::{Failure, to_json};
 use crate::phrases::argument;
 use crate::style::{Output, print_error, print_json};
+use crate::usage::list_with_blanks;
+use crate::verbs::new::PROJECT;
 use crate::verbs::recorded;
 
 /// More signals than this make no picture; they have to be asked for.
@@ -33,6 +35,7 @@ const NOT_JUDGED: &str = "not judged";
 const FEW: usize = 80;
 
 pub(crate) fn run(args: &PlotArgs, output: Output) -> Result<ExitCode, Failure> {
+    args.runs.iter().try_for_each(|path| refuse_signal(path))?;
     let runs = args.runs.iter().map(|path| Recorded::open(path, args)).collect::<Result<Vec<_>, _>>()?;
     let first = &runs[0];
     runs.iter().try_for_each(Recorded::refuse_nothing)?;
@@ -57,6 +60,7 @@ pub(crate) fn run(args: &PlotArgs, output: Output) -> Result<ExitCode, Failure> 
         if first.left_out > 0 {
             output.remark(&format!("{} more signals: select them with `--signals`", first.left_out));
         }
+        runs.iter().filter_map(Recorded::of_one_row).for_each(|text| output.remark(&text));
         runs.iter().filter_map(Recorded::outdated).for_each(|text| output.remark(&text));
         damage.into_iter().for_each(print_error);
     }
@@ -103,12 +107,30 @@ pub(crate) fn refuse_system(path: &Path, then: &str) -> Result<(), Error> {
     Err(Error::new(Code::NotARecording, message).in_file(path).hint(hint))
 }
 
+/// An error if a recording is named that was meant as one more signal.
+fn refuse_signal(path: &Path) -> Result<(), Error> {
+    let words: Vec<String> = crate::arguments().map(|word| word.to_string_lossy().into_owned()).collect();
+    let name = path.to_string_lossy();
+    match list_with_blanks(&words, &name.to_lowercase()).filter(|_| !path.exists()) {
+        Some(tip) => {
+            let message =
+                format!("`{name}` is no recording: the list of `--signals` ends at the blank before it");
+            Err(Error::new(Code::CommandLine, message).hint(tip))
+        }
+        None => Ok(()),
+    }
+}
+
 /// The recording that a path names: itself, or the one in a folder.
 pub(crate) fn recording_in(path: &Path) -> Result<PathBuf, Error> {
     let file = if path.is_dir() { path.join(RECORDING) } else { path.into() };
     if path.is_dir() && !file.exists() {
-        let hint = format!("`costep run {}` makes one", argument(path));
-        return Err(Error::new(Code::FileNotReadable, "there is no recording here").in_file(path).hint(hint));
+        let hint = match path.join(PROJECT).is_file() {
+            true => format!("`costep run {}` makes one", argument(path)),
+            false => "`costep run SYSTEM --out DIR` makes one".into(),
+        };
+        let error = Error::new(Code::FileNotReadable, "there is no recording here").in_file(path);
+        return Err(error.looked_for(&file).hint(hint));
     }
     Ok(file)
 }
@@ -186,6 +208,15 @@ impl Recorded {
         };
         let is_good = is_judged.then_some(verdict == "stable");
         Some(Badge { word: verdict.to_uppercase(), is_good, text })
+    }
+
+    /// A remark if there is nothing to see but a point.
+    fn of_one_row(&self) -> Option<String> {
+        let (file, (only, _)) = (self.file.display(), self.summary().span()?);
+        (self.summary().rows() == 1).then(|| {
+            let at = format_time(only);
+            format!("{file} has 1 row, at {at}: no curves; was the run cut short, or `every` in [record] too long?")
+        })
     }
 
     /// A remark if the project was changed after this run.

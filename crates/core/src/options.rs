@@ -32,6 +32,7 @@
 use std::fmt;
 
 use crate::option_types::OptionType;
+use crate::quantity::short_number;
 use crate::suggest::nearest;
 use crate::{Code, Error, ModelKind, Result};
 
@@ -123,7 +124,9 @@ impl OptionKind {
         match self {
             Self::Bool { .. } => "true or false".into(),
             Self::Integer { min, max, .. } => format!("an integer from {min} to {max}"),
-            Self::Real { min, max, .. } => format!("a number from {min} to {max}"),
+            Self::Real { min, max, .. } => {
+                format!("a number from {} to {}", short_number(*min), short_number(*max))
+            }
             Self::Choice(words) => words.join(" | "),
             Self::File => "a file".into(),
         }
@@ -256,7 +259,14 @@ impl Options {
             let kind = &specs[index].kind;
             values[index].value = kind.accept(value).ok_or_else(|| {
                 let message = format!("option `{name}` of {owner} cannot be `{value}`");
-                Error::new(Code::BadOption, message).hint(format!("allowed: {}", kind.allowed()))
+                let is_quoted = matches!(value, Value::Text(text) if text.parse().is_ok_and(|number: f64| {
+                    kind.accept(&Value::Real(number)).or(kind.accept(&Value::Integer(number as i64))).is_some()
+                }));
+                let error = Error::new(Code::BadOption, message);
+                match is_quoted {
+                    true => error.because("it is text").hint(format!("write it without quotes: `{name} = {value}`")),
+                    false => error.hint(format!("allowed: {}", kind.allowed())),
+                }
             })?;
             if std::mem::replace(&mut values[index].given, true) {
                 let message = format!("option `{name}` of {owner} is given twice");

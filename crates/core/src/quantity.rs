@@ -14,7 +14,9 @@ const TIME_UNITS: &[(&str, f64)] =
 pub fn parse_time(text: &str) -> Result<f64> {
     let text = text.trim();
     let split = text.find(|c: char| c.is_alphabetic() && !matches!(c, 'e' | 'E')).unwrap_or(text.len());
-    let (number, unit) = (text[..split].trim(), text[split..].trim());
+    // The Greek letter looks like the sign for a millionth.
+    let unit = text[split..].trim().replace('\u{3bc}', "\u{b5}");
+    let number = text[..split].trim();
     let value: f64 = number.parse().map_err(|_| unreadable(text))?;
     if !value.is_finite() {
         return Err(unreadable(text));
@@ -22,12 +24,49 @@ pub fn parse_time(text: &str) -> Result<f64> {
     if unit.is_empty() {
         return Ok(value);
     }
-    let (_, factor) = TIME_UNITS.iter().find(|(name, _)| *name == unit).ok_or_else(|| {
-        Error::new(Code::BadQuantity, format!("unknown unit of time `{unit}` in `{text}`"))
-            .suggest(unit, TIME_UNITS.iter().map(|(name, _)| *name))
-    })?;
+    let known = TIME_UNITS.iter().find(|(name, _)| *name == unit);
+    let (_, factor) = known.ok_or_else(|| unknown_unit(text, value, &unit))?;
     let seconds = if *factor < 1.0 { scaled(number, value, 1.0 / factor) } else { value * factor };
     if seconds.is_finite() { Ok(seconds) } else { Err(unreadable(text)) }
+}
+
+/// Other words for units of time.
+const OTHER_WORDS: [(&str, &[&str]); 6] = [
+    ("ns", &["nsec", "nanosecond", "nanoseconds"]),
+    ("us", &["usec", "microsecond", "microseconds"]),
+    ("ms", &["msec", "msecs", "millis", "millisecond", "milliseconds"]),
+    ("s", &["sec", "secs", "second", "seconds"]),
+    ("min", &["mins", "minute", "minutes"]),
+    ("h", &["hr", "hrs", "hour", "hours"]),
+];
+
+/// Other units, and how many of ours they are.
+const OTHER_UNITS: [(&[&str], f64, &str); 3] =
+    [(&["d", "day", "days"], 24.0, "h"), (&["week", "weeks"], 168.0, "h"), (&["ps"], 1e-3, "ns")];
+
+const FREQUENCIES: [(&str, f64); 3] = [("hz", 1.0), ("khz", 1e3), ("mhz", 1e6)];
+
+fn unknown_unit(text: &str, value: f64, unit: &str) -> Error {
+    let error = Error::new(Code::BadQuantity, format!("unknown unit of time `{unit}` in `{text}`"));
+    let word = unit.to_lowercase();
+    let other = OTHER_WORDS.iter().find(|(_, words)| words.contains(&word.as_str()));
+    if let Some((ours, _)) = other {
+        return error.hint(format!("write `{value} {ours}`"));
+    }
+    if let Some((_, count, ours)) = OTHER_UNITS.iter().find(|(words, ..)| words.contains(&word.as_str())) {
+        return error.hint(format!("write `{} {ours}`", plain_time(value * count)));
+    }
+    let frequency = FREQUENCIES.iter().find(|(name, _)| *name == word);
+    if let Some((_, factor)) = frequency.filter(|_| value > 0.0) {
+        let period = format_time(1.0 / (value * factor));
+        return error
+            .because("it is one of frequencies")
+            .hint(format!("a time is 1 over the frequency: write `{period}`"));
+    }
+    if unit.contains(|c: char| c.is_ascii_digit()) {
+        return error.hint("write one number and one unit: `90 min` for an hour and a half");
+    }
+    error.suggest(unit, TIME_UNITS.iter().map(|(name, _)| *name))
 }
 
 /// The same of a text in quotes, where a number without unit is more likely a slip than seconds: a bare number says those.
@@ -80,6 +119,12 @@ pub fn plain_time(seconds: f64) -> String {
 /// A time limit, which may be nothing at all, for people.
 pub fn format_limit(limit: Duration) -> String {
     format_time(limit.as_secs_f64())
+}
+
+/// A number for people: `1e-14`, `0.5`.
+pub fn short_number(number: f64) -> String {
+    let is_plain = number == 0.0 || (1e-4..1e7).contains(&number.abs());
+    if is_plain { number.to_string() } else { format!("{number:e}") }
 }
 
 /// A time without blanks that reads back to the same number: for people where that is possible, else with all digits.
@@ -170,6 +215,22 @@ mod tests {
         for text in ["1e308 h", "", "ms", "five ms", "1 sm", "nan", "inf s", "1 2 ms"] {
             assert_eq!(parse_time(text).unwrap_err().code(), Code::BadQuantity, "{text}");
         }
+    }
+
+    #[test]
+    fn other_words_for_units_get_the_right_one() {
+        for (text, hint) in [
+            ("10 sec", "write `10 s`"),
+            ("1.5 Milliseconds", "write `1.5 ms`"),
+            ("2 hours", "write `2 h`"),
+            ("2 days", "write `48 h`"),
+            ("1 kHz", "a time is 1 over the frequency: write `1 ms`"),
+            ("1h30", "write one number and one unit: `90 min` for an hour and a half"),
+            ("1 sm", "did you mean `ms`?"),
+        ] {
+            assert_eq!(parse_time(text).unwrap_err().details().hint.as_deref(), Some(hint), "{text}");
+        }
+        assert_eq!(parse_time("5 \u{3bc}s"), parse_time("5 \u{b5}s"));
     }
 
     #[test]

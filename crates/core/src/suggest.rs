@@ -13,7 +13,7 @@ pub fn suggestion<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>
 }
 
 /// The candidate with the smallest edit distance, if at most a third of its letters differ, or two behind the same beginning.
-pub(crate) fn nearest<'a>(wrong: &str, candidates: &[&'a str]) -> Option<&'a str> {
+pub fn nearest<'a>(wrong: &str, candidates: &[&'a str]) -> Option<&'a str> {
     // The distance takes time and memory of the product of the lengths, and names may come from hostile files.
     const LONGEST: usize = 200;
     let short = |name: &str| name.len() <= LONGEST;

@@ -52,8 +52,15 @@ impl Fmu {
         let path = archive.path().to_owned();
         let Some(reader) = archive.reader(DESCRIPTION)? else {
             let nested = archive.entries().find(|entry| entry.name.ends_with("/modelDescription.xml"));
+            let inner = archive.entries().find(|entry| entry.name.to_lowercase().ends_with(".fmu"));
             let error =
                 Error::new(Code::NoModelDescription, "the FMU has no modelDescription.xml").in_file(&path);
+            if let Some(inner) = inner {
+                let name = short(&inner.name);
+                return Err(error
+                    .because(format!("it is an archive with an FMU inside, `{name}`"))
+                    .hint(format!("unpack it once, `unzip {}`, and give `{name}`", path.display())));
+            }
             return Err(match nested {
                 Some(entry) => error
                     .because(format!("there is one at `{}`", entry.name))

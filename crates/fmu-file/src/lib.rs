@@ -55,7 +55,7 @@ mod units;
 mod validate;
 pub mod xml;
 
-pub use archive::{Archive, Entry, not_there};
+pub use archive::{Archive, Entry, name_hint, not_there};
 pub use binary::{Platform, platform_folder, platforms, this_platform};
 pub use description::enumerations::{
     AliasKind, Causality, DependencyKind, Initial, IntervalVariability, NamingConvention, Variability,

@@ -75,6 +75,28 @@ fn our_archives_are_read_by_another_reader() {
 }
 
 #[test]
+fn an_fmu_in_an_archive_is_to_be_unpacked_once() {
+    let outer = Zip::new([File::stored("plant.fmu", fmu(3, ENGINE_3).bytes())]).bytes();
+    let error = Fmu::new(archive(outer)).unwrap_err();
+    assert_eq!(error.code(), Code::NoModelDescription);
+    assert!(error.help().starts_with("unpack it once, `unzip test.fmu`, and give `plant.fmu`"), "{error}");
+}
+
+#[test]
+fn names_that_only_shells_understand_are_recognised() {
+    for (name, words) in [
+        ("~/a.fmu", "a home folder in shells only"),
+        ("$HOME/a.fmu", "variables of the shell"),
+        ("file:///tmp/a.fmu", "write the path alone: `/tmp/a.fmu`"),
+        ("https://x.org/a.fmu", "download the file"),
+        ("parts\\a.fmu", "`parts/a.fmu`"),
+    ] {
+        let error = costep_fmu_file::not_there(Path::new(name));
+        assert!(error.help().contains(words), "{error}");
+    }
+}
+
+#[test]
 fn sizes_behind_the_data_comments_and_old_names_are_read() {
     for marked in [false, true] {
         let files = [File::deflated("a", b"hello hello hello").streamed(marked), File::stored("b", b"world")];

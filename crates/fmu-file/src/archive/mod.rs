@@ -72,8 +72,11 @@ impl Archive {
         // Asked before it is opened: opening a pipe would wait for somebody to write into it.
         let about = fs::metadata(path).map_err(not_readable)?;
         if !about.is_file() {
-            let error = not_readable(io::Error::other("it is not a file"));
-            return Err(unpacked_fmu(path).into_iter().fold(error, Error::hint));
+            let what = if about.is_dir() { "it is a folder, not a file" } else { "it is not a file" };
+            let error = not_readable(io::Error::other(what));
+            let hint = unpacked_fmu(path)
+                .unwrap_or_else(|| format!("name a file in it: `{}/*.fmu`", path.display()));
+            return Err(if about.is_dir() { error.hint(hint) } else { error });
         }
         let file = File::open(path).map_err(not_readable)?;
         let length = file.metadata().map_err(not_readable)?.len();
@@ -232,23 +235,52 @@ pub fn not_there(path: &Path) -> Error {
         _ => Path::new("."),
     };
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let files = fs::read_dir(folder).into_iter().flatten().take(LOOKED_AT).flatten().map(|file| file.path());
-    let alike = files.filter(|file| file.extension() == path.extension());
+    let files =
+        || fs::read_dir(folder).into_iter().flatten().take(LOOKED_AT).flatten().map(|file| file.path());
+    let alike = files().filter(|file| file.extension() == path.extension());
     let mut names: Vec<_> =
         alike.filter_map(|file| Some(file.file_name()?.to_string_lossy().into_owned())).collect();
     names.sort_unstable();
+    let mut same_stem =
+        files().filter(|file| file.is_file() && file.file_stem().is_some_and(|stem| *stem == *name));
+    let with_ending = same_stem.next().filter(|_| path.extension().is_none());
+    let with_ending = with_ending.and_then(|file| Some(file.file_name()?.to_string_lossy().into_owned()));
     let hint = match path.extension() {
+        _ if let Some(hint) = name_hint(path) => return missing(path).hint(hint),
+        _ if let Some(other) = with_ending => return missing(path).hint(format!("did you mean `{other}`?")),
+        Some(_) if path.with_extension("").is_dir() => {
+            return missing(path)
+                .hint(format!("did you mean the folder `{}`?", path.with_extension("").display()));
+        }
         _ if !folder.exists() => format!("there is no folder `{}`", folder.display()),
         Some(ending) => {
             format!("no .{} in this folder has a name like this: check name and folder", ending.display())
         }
         None => "check name and folder".into(),
     };
-    Error::new(Code::FileNotReadable, format!("`{}` does not exist", path.display()))
-        .in_file(path)
-        .looked_for(path)
-        .hint(hint)
-        .suggest(&name, names.iter().map(String::as_str))
+    missing(path).hint(hint).suggest(&name, names.iter().map(String::as_str))
+}
+
+fn missing(path: &Path) -> Error {
+    Error::new(Code::FileNotReadable, format!("`{}` does not exist", path.display())).in_file(path).looked_for(path)
+}
+
+/// What is wrong with the name of a file that a shell or a browser would have understood.
+pub fn name_hint(path: &Path) -> Option<String> {
+    let text = path.to_str()?;
+    if let Some(local) = text.strip_prefix("file://") {
+        return Some(format!("write the path alone: `{local}`"));
+    }
+    if text.contains("://") {
+        return Some("nothing is fetched from the network: download the file, and name the copy".into());
+    }
+    if text == "~" || text.starts_with("~/") {
+        return Some("`~` is a home folder in shells only, without quotes: write the whole path".into());
+    }
+    if text.starts_with('$') || text.starts_with('%') {
+        return Some("variables of the shell are not replaced here: write the whole path".into());
+    }
+    text.contains('\\').then(|| format!("folders are separated by `/` here: `{}`", text.replace('\\', "/")))
 }
 
 fn not_readable(path: &Path, cause: &io::Error) -> Error {

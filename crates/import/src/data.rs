@@ -363,6 +363,9 @@ fn read_text(path: &Path) -> Result<String> {
         ErrorKind::NotFound => costep_fmu_file::not_there(path),
         _ => unreadable(cause.to_string()),
     })?;
+    if about.is_dir() {
+        return Err(unreadable("it is a folder, not a file".into()).hint("name a file in it"));
+    }
     if !about.is_file() || about.len() > MAX_BYTES {
         let what = if about.is_file() {
             format!("it has more than {} MB", MAX_BYTES >> 20)
@@ -387,6 +390,11 @@ fn read_text(path: &Path) -> Result<String> {
             ),
             false => error,
         });
+    }
+    if bytes.trim_ascii_start().starts_with(b"{") {
+        return Err(Error::new(Code::DataFile, "the file is JSON, not a file of values").in_file(path).hint(
+            "write it as CSV: a line of names, `time` first, and below it numbers, separated by commas",
+        ));
     }
     // Names in another encoding than UTF-8 are shown as well as can be; numbers are the same in all of them.
     Ok(match String::from_utf8(bytes) {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use costep_core::Result;
+use costep_core::suggest::nearest;
 use costep_fmu_file::short;
 use costep_ssp::{Flat, Reach};
 
@@ -84,7 +85,18 @@ impl<'a> Reader<'a> {
                         format!("`{word}` is not used: all outputs are recorded, time is in s"),
                     );
                 }
-                _ => self.builder.warning(number, format!("`{}` is not known here", short(word))),
+                _ => {
+                    let known = ["simulator", "graph", "parameter"].into_iter();
+                    let known = known.chain(TIMES.iter().copied()).chain(ALGORITHM.iter().copied());
+                    let known: Vec<&str> = known.collect();
+                    let message = format!("`{}` is not known here", short(word));
+                    match nearest(word, &known) {
+                        Some(near) => {
+                            self.builder.error(number, format!("{message}: did you mean `{near}`?"))
+                        }
+                        None => self.builder.warning(number, message),
+                    }
+                }
             }
         }
     }

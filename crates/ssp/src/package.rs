@@ -107,6 +107,12 @@ impl Packages {
         archive.entries().find(|entry| entry.name.ends_with(&suffix)).map(|entry| entry.name.to_owned())
     }
 
+    /// A system structure under another name than that of the standard, if there is one.
+    pub(crate) fn renamed(&self, package: usize) -> Option<String> {
+        let Files::Archive(archive) = &self.packages[package].files else { return None };
+        archive.entries().find(|entry| entry.name.ends_with(".ssd")).map(|entry| entry.name.to_owned())
+    }
+
     /// The bytes of a document, if it exists.
     pub(crate) fn read(&mut self, location: &Location) -> Result<Option<Vec<u8>>> {
         self.check_reach(location)?;

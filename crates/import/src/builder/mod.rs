@@ -189,7 +189,13 @@ impl Builder {
             return false;
         }
         if !file.is_file() {
-            self.missing(line, format!("the file `{}` is missing", short(&file.to_string_lossy())));
+            let near = costep_fmu_file::not_there(file).details().hint.clone();
+            let near = near.filter(|hint| hint.starts_with("did you mean")).map(|hint| format!(" ({hint})"));
+            let shown = file.to_string_lossy();
+            self.missing(
+                line,
+                format!("the file `{}` is missing{}", short(&shown), near.unwrap_or_default()),
+            );
             return false;
         }
         true

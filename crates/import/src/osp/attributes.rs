@@ -1,5 +1,6 @@
 //! Attributes and texts of elements, with notes about what is wrong with them.
 
+use costep_core::suggest::nearest;
 use costep_fmu_file::short;
 use costep_fmu_file::xml::{Element, literal};
 
@@ -25,12 +26,13 @@ impl Reader {
             self.builder.warning(node.line(), message);
         }
         for child in node.children().filter(|child| !children.contains(&child.name())) {
-            let message = format!(
-                "<{}> has an element <{}> that is not known here",
-                short(node.name()),
-                short(child.name())
-            );
-            self.builder.warning(child.line(), message);
+            let (owner, name) = (short(node.name()), short(child.name()));
+            let message = format!("<{owner}> has an element <{name}> that is not known here");
+            // What is meant would be left out, and the run be that of another system.
+            match nearest(child.name(), children) {
+                Some(near) => self.builder.error(child.line(), format!("{message}: did you mean <{near}>?")),
+                None => self.builder.warning(child.line(), message),
+            }
         }
     }
 

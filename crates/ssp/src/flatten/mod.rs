@@ -187,7 +187,13 @@ impl Flattener {
             Some(entry) => error
                 .because(format!("there is one at `{}`", costep_fmu_file::short(&entry)))
                 .hint("zip the contents of the folder, not the folder"),
-            None => error,
+            None => match self.packages.renamed(0) {
+                Some(entry) => {
+                    let entry = costep_fmu_file::short(&entry).to_string();
+                    error.because(format!("there is `{entry}`")).hint(format!("rename that to `{}`", root.1))
+                }
+                None => error,
+            },
         }
     }
 

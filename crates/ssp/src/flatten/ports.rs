@@ -153,7 +153,9 @@ impl Flattener {
                 // What is wrong with it has been said.
                 None if own.lost.contains(name) => return None,
                 None => {
-                    let message = format!("the system has no element `{}`", short(name));
+                    let known = suggestion(name, own.children.keys().map(String::as_str));
+                    let known = known.map_or_else(String::new, |known| format!(": {known}"));
+                    let message = format!("the system has no element `{}`{known}", short(name));
                     self.error(Code::SspReference, spot, message);
                     return None;
                 }

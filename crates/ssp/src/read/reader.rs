@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use costep_core::suggest::nearest;
 use costep_core::{Code, Result};
 use costep_fmu_file::xml::{self, literal};
 use costep_fmu_file::{Limits, short};
@@ -131,10 +132,12 @@ impl<'a> Reader<'a> {
                     self.settings(node);
                 }
                 name => {
+                    let near = nearest(name, children).map(|near| format!(": did you mean <{near}>?"));
                     let message = format!(
-                        "<{}> has an element <{}> that is not known here",
+                        "<{}> has an element <{}> that is not known here{}",
                         short(node.name()),
-                        short(name)
+                        short(name),
+                        near.unwrap_or_default()
                     );
                     self.warning(child.line(), message);
                 }

@@ -187,8 +187,9 @@ fn busy(folder: &Path, file: Option<&mut File>) -> Error {
 
 /// The error of a file or folder that cannot be written.
 pub fn unwritable(path: &Path, cause: &io::Error) -> Error {
-    if cause.kind() == io::ErrorKind::AlreadyExists && path.is_file() {
-        let message = format!("`{}` is a file, not a folder", path.display());
+    if cause.kind() == io::ErrorKind::AlreadyExists && !path.is_dir() {
+        let what = if path.is_file() { "is a file" } else { "is a device or pipe" };
+        let message = format!("`{}` {what}, not a folder", path.display());
         return Error::new(Code::FileNotReadable, message)
             .hint("name a folder; it is made if it is not there");
     }

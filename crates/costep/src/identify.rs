@@ -61,7 +61,16 @@ pub fn check_model_file(file: &Path) -> Result<()> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     if folder.is_some_and(|folder| !folder.is_dir()) {
         let error = Error::new(Code::FileNotReadable, "cannot write").in_file(file);
-        return Err(error.because("its folder does not exist"));
+        let folder = folder.unwrap_or(Path::new(".")).display();
+        return Err(error
+            .because("its folder does not exist")
+            .hint(format!("make it first, `mkdir -p {folder}`, or name another one")));
+    }
+    if file.is_dir() {
+        let message = format!("`{}` is a folder, not a file", file.display());
+        let inside = file.join("models.toml");
+        return Err(Error::new(Code::FileNotReadable, message)
+            .hint(format!("name the file to write: `--out {}`", inside.display())));
     }
     if file.exists() && StoredModels::read(file).is_err() {
         return Err(Error::new(Code::Exists, "this file is not a file of identified models")

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use costep_core::error::SMALLER_STEP;
+use costep_core::quantity::short_number;
 use costep_core::{Code, Description, Error, InputPolynomials, Place, Port, Result};
 
 use crate::divergence::limits;
@@ -123,8 +124,8 @@ impl Guard {
             let error = self.not_finite(at, name, value).because(cause);
             return if self.is_coupled { error.hint(LOOK_INSIDE) } else { error };
         } else if self.given[worst] {
-            let (lower, upper) = (self.lower[worst], self.upper[worst]);
-            Error::new(Code::OutOfBounds, format!("`{name}` = {value:e} is outside [{lower:e}, {upper:e}]"))
+            let [value, lower, upper] = [value, self.lower[worst], self.upper[worst]].map(short_number);
+            Error::new(Code::OutOfBounds, format!("`{name}` = {value} is outside [{lower}, {upper}]"))
         } else {
             let factor = limits::NOMINAL;
             Error::diverged(format!(

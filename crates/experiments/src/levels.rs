@@ -30,6 +30,11 @@ pub fn parse_times(text: &str) -> Result<Vec<f64>> {
 /// A range or a list of what `read` reads.
 pub fn parse_range(text: &str, read: impl Fn(&str) -> Result<f64>) -> Result<Vec<f64>> {
     let Some((from, rest)) = text.split_once("..") else {
+        if text.contains(':') {
+            return Err(
+                Error::new(Code::BadLevels, format!("`{text}` is neither a range nor a list")).hint(HINT)
+            );
+        }
         return text.split(',').map(|item| read(item.trim())).collect();
     };
     let bad = |what: String| Error::new(Code::BadLevels, what).hint(HINT);

@@ -96,6 +96,12 @@ impl Methods {
             if words.len() > 1 && words.iter().all(|word| is_known(word)) {
                 return error.hint(format!("methods are separated by commas: `{}`", words.join(",")));
             }
+            if let Some((method, options)) = id.split_once(':').filter(|(method, _)| is_known(method)) {
+                let options = options.replace(',', "`, `").replace('=', " = ");
+                return error.hint(format!(
+                    "in a project options are keys of their own: `id = \"{method}\"`, and below it `{options}`"
+                ));
+            }
             let split = id.split_once([',', ' ', ';']).filter(|(_, more)| more.contains('='));
             match split.map(|(word, more)| (word.trim(), more.trim())).filter(|(word, _)| is_known(word)) {
                 Some((word, more)) => {

@@ -25,7 +25,7 @@
 
 use costep_core::{
     AfterStep, Code, Error, Experiment, InputList, Interval, Layout, Result, Signals, StateReader,
-    StateWriter, StepContext, Verdict,
+    StateWriter, StepContext, StepLengths, Verdict,
 };
 
 use super::pacing::{Pacing, StepError};
@@ -195,7 +195,12 @@ impl StepControl for Richardson {
         if let Some(description) = system.without_rollback {
             let message =
                 format!("`richardson` tries steps and goes back, which `{}` cannot", description.name);
-            return Err(Error::new(Code::ControlNeeds, message).hint("use `control = \"defect\"`"));
+            let can_vary =
+                system.descriptions.iter().all(|part| part.step_lengths != StepLengths::MacroSteps);
+            return Err(Error::new(Code::ControlNeeds, message).hint(match can_vary {
+                true => "use `control = \"defect\"`",
+                false => "use fixed steps: leave out `control` and `tolerance`",
+            }));
         }
         self.pacing.prepare(system)?;
         self.pacing.halve(self.inner);

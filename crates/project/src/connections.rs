@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use costep_core::{Code, Connection, Error, External};
+use costep_core::{Code, Connection, Error, Experiment, External};
 use costep_fmi::InputRouting;
 use costep_fmu_file::Conversion;
 use costep_system::SystemDescription;
@@ -65,8 +65,13 @@ struct Feed {
     sum: bool,
 }
 
-/// Reads all connections and external inputs, and checks that each input is fed as it should be.
-pub(crate) fn read(root: &Table, parts: &Components, problems: &mut Problems<'_>) -> Wiring {
+/// Reads all connections and external inputs, and checks that each input is fed as it should be, and seen in the run.
+pub(crate) fn read(
+    root: &Table,
+    parts: &Components,
+    run: Option<&Experiment>,
+    problems: &mut Problems<'_>,
+) -> Wiring {
     let mut wiring = Wiring::default();
     let mut feeds = feeds_of(&parts.model);
     // Inputs that a misspelt name probably means: saying that they have no source would only confuse.
@@ -78,7 +83,7 @@ pub(crate) fn read(root: &Table, parts: &Components, problems: &mut Problems<'_>
         }
     }
     for node in items(root, "external", problems) {
-        let feed = read_external(node, &parts.signals, &mut wiring, problems);
+        let feed = read_external(node, (&parts.signals, run), &mut wiring, problems);
         keep(feed, &mut feeds, &mut guessed);
     }
     refuse_double_sources(&feeds, &parts.signals, problems);
@@ -214,7 +219,7 @@ fn exchanged_ends(section: &Section<'_>, signals: &Signals, problems: &mut Probl
 
 fn read_external(
     node: &Node,
-    signals: &Signals,
+    (signals, run): (&Signals, Option<&Experiment>),
     wiring: &mut Wiring,
     problems: &mut Problems<'_>,
 ) -> Result<Feed, Option<usize>> {
@@ -226,8 +231,11 @@ fn read_external(
     let items = input.ok().and_then(|input| signals.enumeration(Side::Input, input));
     let signal = externals::read(&section, &[name, port], items, problems);
     let input = input?;
-    if let Some((signal, _)) = &signal {
+    if let Some((signal, file)) = &signal {
         kinds::check_external(&section, input, signal, sum, signals, problems);
+        if let Some(run) = run {
+            externals::warn_of_run((signal, file.is_some()), name, run, section.origin_of("to"), problems);
+        }
     }
     if let Some((_, Some(file))) = &signal {
         warn_of_column_unit(&section, file, (name, signals.unit(Side::Input, input)), problems);

@@ -1,9 +1,10 @@
 //! The shapes of external inputs: `value`, `step`, `sine`, `square`, `table`, `stairs` and `file` of
 //! `[[external]]`.
 
+use std::f64::consts::PI;
 use std::path::PathBuf;
 
-use costep_core::quantity::{format_time, plain_time};
+use costep_core::quantity::{format_time, plain_time, short_number};
 use costep_core::{Code, Error, Experiment, External, Place};
 use costep_fmu_file::TypeDefinition;
 use costep_fmu_file::settings::no_item;
@@ -55,6 +56,9 @@ pub(crate) fn read(
         return None;
     }
     let given: Vec<_> = SHAPES.iter().copied().filter(|shape| external.get(shape).is_some()).collect();
+    if given.is_empty() && SHAPES.iter().any(|shape| external.is_misspelt(shape)) {
+        return None;
+    }
     let [shape] = given[..] else {
         let code = if given.is_empty() { Code::Missing } else { Code::Conflict };
         problems.report(external.origin, || {
@@ -185,6 +189,80 @@ pub(crate) fn warn_of_times<'a>(
     }
 }
 
+/// Warns of a signal that does nothing in a run, or that its steps cannot show.
+pub(crate) fn warn_of_run(
+    (signal, is_file): (&External, bool),
+    name: &str,
+    run: &Experiment,
+    origin: Origin,
+    problems: &mut Problems<'_>,
+) {
+    let (start, stop) = (run.start, run.stop);
+    let warning = |message: String| Error::new(Code::ExternalUnseen, message);
+    let begins = match signal {
+        External::Step { start, .. }
+        | External::Sine { start, .. }
+        | External::Burst { start, .. }
+        | External::Square { start, .. } => Some(*start),
+        _ => None,
+    };
+    if let Some(begins) = begins.filter(|begins| *begins > stop) {
+        let (begins, stop) = (format_time(begins), format_time(stop));
+        return problems.warn(origin, || {
+            warning(format!("the signal of `{name}` begins at {begins}, after the run"))
+                .because(format!("the run stops at {stop}: the input stays at 0 until then"))
+                .hint("give an earlier `start`: numbers are in s, other units need quotes, \"5 ms\"")
+        });
+    }
+    let frequency = match signal {
+        External::Sine { frequency, .. }
+        | External::Burst { frequency, .. }
+        | External::Square { frequency, .. } => *frequency,
+        _ => 0.0,
+    };
+    let phase = match signal {
+        External::Sine { phase, .. } | External::Burst { phase, .. } | External::Square { phase, .. } => {
+            *phase
+        }
+        _ => 0.0,
+    };
+    if phase.abs() > 2.0 * PI + 1e-3 {
+        problems.warn(origin, || {
+            let degrees = short_number((phase.to_radians() * 1e6).round() / 1e6);
+            warning(format!("the signal of `{name}` has a phase of {phase} rad, more than a turn"))
+                .because("phases are in rad, not in degrees")
+                .hint(format!("write `phase = {degrees}` if degrees are meant"))
+        });
+    }
+    if frequency * run.step >= 0.5 {
+        let (period, step) = (format_time(1.0 / frequency), format_time(run.step));
+        return problems.warn(origin, || {
+            warning(format!("the signal of `{name}` has a period of {period}, at steps of {step}"))
+                .because("with fewer than two steps in a period it looks like one of a lower frequency")
+                .hint("choose a smaller step, a twentieth of the period or less, or a lower `frequency`, which is in Hz")
+        });
+    }
+    let (External::Table(points) | External::Stairs(points)) = signal else { return };
+    let ([(first, _), ..], Some((last, _))) = (&points[..], points.last()) else { return };
+    let is_outside = *first > stop || *last < start;
+    // What a table says by its last row may last for ever, as may what is held or has come to rest; a file of values that
+    // move is expected to cover a run.
+    let is_curve = is_file && matches!(signal, External::Table(_));
+    let allowed = 0.01 * (stop - start);
+    let moves = |pair: Option<&[(f64, f64)]>| pair.is_some_and(|pair| pair[0].1 != pair[1].1);
+    let is_late = *first > start + allowed && moves(points.windows(2).next());
+    let is_early = *last < stop - allowed && moves(points.windows(2).next_back());
+    let is_partial = is_curve && (is_late || is_early);
+    if is_outside || is_partial {
+        let [first, last, start, stop] = [*first, *last, start, stop].map(format_time);
+        problems.warn(origin, || {
+            warning(format!("the signal of `{name}` is given from {first} to {last}, the run is from {start} to {stop}"))
+                .because("outside of these times the first and the last value are kept")
+                .hint("times are in s from 0; `time_offset` shifts those of a file, `stop` in [system] ends the run")
+        });
+    }
+}
+
 /// The column that is meant if none is named: the only one, else that of the name of the input.
 fn usual_column(data: &DataFile, names: &[&str]) -> Result<String, Error> {
     let columns: Vec<&str> = data.names().skip(1).collect();
@@ -307,8 +385,15 @@ fn given_by_period(period: f64) -> String {
 }
 
 fn read_points(node: &Node, shape: &str, problems: &mut Problems<'_>) -> Option<Vec<(f64, f64)>> {
+    if let Value::Table(_) = &node.value {
+        problems.report(node.origin, || {
+            Error::new(Code::BadValue, format!("`{shape}` in [[external]] is a table, not a list"))
+                .hint(format!("write rows of time and value: `{shape} = [[0.0, 1.0], [0.5, 2.0]]`"))
+        });
+        return None;
+    }
     let rows = list(node, &format_args!("`{shape}`"), problems)?;
-    let points: Option<Vec<_>> = rows.iter().map(|row| read_point(row, problems)).collect();
+    let points: Option<Vec<_>> = rows.iter().map(|row| read_point(row, shape, problems)).collect();
     let points = points?;
     if points.is_empty() {
         problems.report(node.origin, || {
@@ -320,7 +405,7 @@ fn read_points(node: &Node, shape: &str, problems: &mut Problems<'_>) -> Option<
     if let Some(fall) = points.windows(2).position(|pair| pair[1].0 <= pair[0].0) {
         problems.report(rows[fall + 1].origin, || {
             let (before, after) = (points[fall].0, points[fall + 1].0);
-            Error::new(Code::BadValue, format!("times of `table` do not increase: {after} after {before}"))
+            Error::new(Code::BadValue, format!("times of `{shape}` do not increase: {after} after {before}"))
                 .hint("sort the rows by time; for a jump use two times close together")
         });
         return None;
@@ -328,16 +413,17 @@ fn read_points(node: &Node, shape: &str, problems: &mut Problems<'_>) -> Option<
     Some(points)
 }
 
-fn read_point(row: &Node, problems: &mut Problems<'_>) -> Option<(f64, f64)> {
+fn read_point(row: &Node, shape: &str, problems: &mut Problems<'_>) -> Option<(f64, f64)> {
     if let Value::List(pair) = &row.value
         && let [t, value] = &pair[..]
     {
-        let t = number(t, &"a time of `table`", problems);
-        let value = number(value, &"a value of `table`", problems);
+        let t = number(t, &format_args!("a time of `{shape}`"), problems);
+        let value = number(value, &format_args!("a value of `{shape}`"), problems);
         return Some((t?, value?));
     }
     problems.report(row.origin, || {
-        Error::new(Code::BadValue, "a row of `table` is not a pair").hint("write [time, value]")
+        Error::new(Code::BadValue, format!("a row of `{shape}` is not a pair"))
+            .hint(format!("write [time, value] in each, times in s: `{shape} = [[0.0, 1.0], [0.5, 2.0]]`"))
     });
     None
 }

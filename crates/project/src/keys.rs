@@ -161,6 +161,67 @@ pub(crate) fn table_of_others(word: &str) -> Option<&'static str> {
     TABLES_OF_OTHERS.iter().find(|(_, words)| words.contains(&word)).map(|(table, _)| *table)
 }
 
+/// What people write in tables that has no key of the same meaning: where, the words, and what to write.
+const HINTS: [(&str, &[&str], &str); 16] = [
+    (
+        "[record]",
+        &["file", "format", "out", "output", "path", "csv", "folder"],
+        "`costep run --out DIR` says where to record, `costep export DIR --to x.csv` writes other formats",
+    ),
+    ("[run]", &["out", "output", "folder"], "`costep run --out DIR` says where to record"),
+    ("[[external]]", &["constant", "const"], "did you mean `value`?"),
+    ("[[external]]", &["sin", "sinus", "cosine", "cos"], "did you mean `sine`?"),
+    ("[[external]]", &["pulse", "pulses", "pwm", "rectangle"], "did you mean `square`?"),
+    ("[[external]]", &["csv", "data"], "did you mean `file`?"),
+    (
+        "[[external]]",
+        &["ramp", "slope"],
+        "a ramp is a table: `table = [[0.0, 0.0], [1.0, 5.0]]`, times in s and values",
+    ),
+    ("[[external]]", &["from"], "did you mean `to`?"),
+    (
+        "[[external]]",
+        &["unit", "units"],
+        "values are in the unit of the input; those of a file are converted by `gain`",
+    ),
+    (
+        "[[external]]",
+        &["type", "kind", "shape", "signal", "amplitude", "frequency"],
+        "the signal is a key with its own: `sine = { amplitude = 1, frequency = 2 }`, `step = { value = 1, start = 0.5 }`",
+    ),
+    ("`step`", &["time", "at", "t", "delay"], "did you mean `start`?"),
+    ("`step`", &["after", "final", "height", "amplitude"], "did you mean `value`?"),
+    (
+        "`step`",
+        &["before", "initial"],
+        "the value is 0 before; others go into `stairs = [[0.0, 1.0], [0.5, 2.0]]`",
+    ),
+    ("`sine`", &["omega", "w"], "write `frequency`, in Hz: omega / 6.28319"),
+    ("`square`", &["amplitude", "offset"], "write `high` and `low`, the two values"),
+    (
+        "`sine`",
+        &["offset", "bias", "mean"],
+        "add another [[external]] to the same input with `value`, and `sum = true` in both",
+    ),
+];
+
+/// What to write in the place of such a word.
+pub(crate) fn hint_of(table: &str, word: &str) -> Option<String> {
+    let word = word.to_ascii_lowercase();
+    let hint = HINTS.iter().find(|(place, words, _)| *place == table && words.contains(&word.as_str()));
+    hint.map(|(.., hint)| (*hint).to_owned())
+}
+
+/// How a table begins that has a name of the user: `[fmu.NAME]`.
+pub(crate) fn named(name: &str) -> Option<String> {
+    let table = ROOT.iter().find(|table| table.name == name)?;
+    match table.kind {
+        Kind::Ports(_) => Some(format!("[{name}.\"part.port\"]")),
+        Kind::Named(_) | Kind::Natives(_) | Kind::Groups => Some(format!("[{name}.NAME]")),
+        _ => None,
+    }
+}
+
 /// How a table begins: `[system]`, or `[[connect]]` where there may be many.
 pub(crate) fn header(table: &Key) -> String {
     match table.kind {

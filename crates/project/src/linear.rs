@@ -44,7 +44,8 @@ impl LinearSpec {
             if matrix.len() != rows * columns {
                 let message = format!("`{letter}` of `{}` has {} numbers", self.name, matrix.len());
                 return Err(Error::new(Code::BadValue, message)
-                    .because(format!("{rows} by {columns} fit {n} states, {m} inputs and {r} outputs")));
+                    .because(format!("{rows} by {columns} fit {n} states, {m} inputs and {r} outputs"))
+                    .hint("`a` has a row and a column per state, `b` a row per state and a column per input, `c` a row per output and a column per state, `d` a row per output and a column per input; `start` has a number per state"));
             }
         }
         let [a, b, c, d] = &self.matrices;
@@ -134,6 +135,13 @@ struct Matrix {
 fn read_matrix(node: &Node, what: &str, problems: &mut Problems<'_>) -> Option<Matrix> {
     let mut matrix = Matrix::default();
     for row in list(node, &what, problems)? {
+        if !matches!(row.value, Value::List(_)) {
+            problems.report(row.origin, || {
+                Error::new(Code::BadValue, format!("a row of {what} is {}, not a list", row.value.kind()))
+                    .hint("a matrix is a list of rows: [[1.0, 2.0], [3.0, 4.0]], [[1.0]] for one number")
+            });
+            return None;
+        }
         let values = read_row(row, &format!("a row of {what}"), problems)?;
         if matrix.rows > 0 && values.len() != matrix.columns {
             problems.report(row.origin, || {
@@ -152,8 +160,9 @@ fn read_matrix(node: &Node, what: &str, problems: &mut Problems<'_>) -> Option<M
 }
 
 fn read_row(node: &Node, what: &str, problems: &mut Problems<'_>) -> Option<Vec<f64>> {
+    let items = list(node, &what, problems)?;
     let what = format!("an item of {what}");
-    list(node, &what, problems)?.iter().map(|item| number(item, &what, problems)).collect()
+    items.iter().map(|item| number(item, &what, problems)).collect()
 }
 
 /// Names, or names with units: `["u"]`, `{ u = "V" }`. Without any they are `u`, or `u1`, `u2`.

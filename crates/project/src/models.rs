@@ -108,7 +108,15 @@ fn option_value(entry: &Entry) -> Result<OptionValue> {
         Value::Integer(integer) => Ok(OptionValue::Integer(*integer)),
         Value::Real(real) => Ok(OptionValue::Real(*real)),
         Value::Truth(truth) => Ok(OptionValue::Bool(*truth)),
-        other => Err(Error::new(Code::BadOption, format!("option `{}` is {}", entry.key, other.kind()))
-            .hint("options are numbers, words, true or false")),
+        other => {
+            let error = Error::new(Code::BadOption, format!("option `{}` is {}", entry.key, other.kind()));
+            Err(match (entry.key.as_str(), other) {
+                ("options", _) => error.hint("write each option as a key of this table: `alpha = 1.0`"),
+                ("parts" | "members" | "connections", Value::List(_)) => {
+                    error.hint("the members of a group are its `inputs`: `inputs = [\"part.*\"]`")
+                }
+                _ => error.hint("options are numbers, words, true or false"),
+            })
+        }
     }
 }

@@ -27,24 +27,23 @@ pub(crate) fn document(text: &str, problems: &mut Problems<'_>) -> Option<Table>
     // A text of another kind has something wrong in every line; one is enough to tell so.
     let is_project = root.entries.iter().any(|entry| keys::has(keys::ROOT, &entry.key));
     if errors.len() > 2 && !is_project {
-        let offset = errors[0].span().map_or(0, |span| span.start);
-        problems.report_syntax(offset, || not_a_project(text, &errors[0]));
+        problems.report_syntax(offset(&errors[0]), || not_a_project(text, &errors[0]));
         return None;
     }
     // It is the same mistake in all of them, and everything else a consequence.
     let mut typographic = errors.iter().filter_map(|error| Some((error, with_straight_quotes(text, error)?)));
     if let Some((error, line)) = typographic.next() {
-        let offset = error.span().map_or(0, |span| span.start);
         let more = typographic.filter(|(_, other)| *other != line).count();
-        problems.report_syntax(offset, || typographic_quotes(&line, more));
+        problems.report_syntax(offset(error), || typographic_quotes(&line, more));
         return None;
     }
+    // What stands behind a bracket that is not closed is read as a part of the value.
+    let open = open_bracket(text).filter(|(at, _)| errors.iter().any(|error| offset(error) >= *at));
     let mut said: Vec<String> = Vec::new();
     // What would be a consequence of nothing is the mistake itself.
     let is_first = |index: usize| index == 0 && !errors.iter().any(|error| worth_saying(&error));
     let worth = errors.iter().enumerate().filter(|(index, error)| worth_saying(error) || is_first(*index));
-    for (_, error) in worth {
-        let offset = error.span().map_or(0, |span| span.start);
+    for (_, error) in worth.filter(|(_, error)| open.is_none_or(|(at, _)| offset(error) < at)) {
         if let Some((list, offset)) = doubled(text, error) {
             // It is the same mistake in all of them.
             if !said.contains(&list) {
@@ -53,11 +52,18 @@ pub(crate) fn document(text: &str, problems: &mut Problems<'_>) -> Option<Table>
             }
             continue;
         }
-        problems.report_syntax(offset, || in_our_words(text, error));
+        problems.report_syntax(offset(error), || in_our_words(text, error));
+    }
+    if let Some((at, bracket)) = open {
+        problems.report_syntax(at, || not_closed(bracket));
     }
     drop_long_keys(&mut root, problems);
     flatten_names(&mut root);
     harmless.then_some(root)
+}
+
+fn offset(error: &toml::de::Error) -> usize {
+    error.span().map_or(0, |span| span.start)
 }
 
 /// The value of an override: as in a project file if possible, else the text itself.
@@ -75,14 +81,12 @@ fn is_duplicate(error: &toml::de::Error) -> bool {
 
 /// Whether the error is in a line such as `[native.a]`.
 fn is_header(text: &str, error: &toml::de::Error) -> bool {
-    let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
-    before.rsplit('\n').next().is_some_and(|start| start.trim_start().starts_with('['))
+    line_of(text, error).trim_start().starts_with('[')
 }
 
 /// Whether it is in one such as `[[connect]]`, which is right: something before it is not.
 fn is_double_header(text: &str, error: &toml::de::Error) -> bool {
-    let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
-    before.rsplit('\n').next().is_some_and(|start| start.trim_start().starts_with("[["))
+    line_of(text, error).trim_start().starts_with("[[")
 }
 
 /// The list whose items are written in single brackets, `connect` for `[connect]` given twice, and where one is.
@@ -110,22 +114,81 @@ fn single_header(text: &str, name: &str) -> Option<usize> {
     None
 }
 
-/// The line of an error, without blanks and comment.
-fn line_of<'a>(text: &'a str, error: &toml::de::Error) -> Option<&'a str> {
-    let at = error.span()?.start;
-    let start = text.get(..at)?.rfind('\n').map_or(0, |end| end + 1);
-    Some(text.get(start..)?.lines().next()?.split('#').next()?.trim())
+/// The line of an error.
+fn line_of<'a>(text: &'a str, error: &toml::de::Error) -> &'a str {
+    let start = text.get(..offset(error)).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);
+    text.get(start..).and_then(|rest| rest.lines().next()).unwrap_or_default()
+}
+
+/// Where the first bracket of a value is that is still open as the next table begins, or the text ends.
+fn open_bracket(text: &str) -> Option<(usize, char)> {
+    let (mut open, mut begin) = (Vec::new(), 0);
+    if text.contains("\"\"\"") || text.contains("'''") {
+        return None;
+    }
+    for line in text.split_inclusive('\n') {
+        if is_header_line(line) {
+            if !open.is_empty() {
+                break;
+            }
+        } else {
+            note_brackets(line, begin, &mut open);
+        }
+        begin += line.len();
+    }
+    open.first().copied()
+}
+
+/// Whether a line begins a table: names without quotes are no items of lists.
+fn is_header_line(line: &str) -> bool {
+    let name = line.trim_start().trim_start_matches('[');
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '"' | ' ');
+    name.len() < line.trim_start().len()
+        && name.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        && name.split([']', '#']).next().is_some_and(|name| name.trim_end().chars().all(is_name))
+}
+
+/// Brackets that a line opens and closes, but for those in quotes and comments.
+fn note_brackets(line: &str, begin: usize, open: &mut Vec<(usize, char)>) {
+    let (mut quote, mut escaped) = (None, false);
+    for (at, c) in line.char_indices() {
+        match (quote, c) {
+            (Some('"'), '\\') if !escaped => {
+                escaped = true;
+                continue;
+            }
+            (Some(end), _) if c == end && !escaped => quote = None,
+            (None, '"' | '\'') => quote = Some(c),
+            (None, '#') => return,
+            (None, '{' | '[') => open.push((begin + at, c)),
+            (None, '}' | ']') => _ = open.pop(),
+            _ => {}
+        }
+        escaped = false;
+    }
+}
+
+fn not_closed(bracket: char) -> Error {
+    let end = if bracket == '{' { '}' } else { ']' };
+    Error::new(Code::Syntax, format!("`{bracket}` is not closed"))
+        .because("what follows is read as a part of this value")
+        .hint(format!("write `{end}` where the value ends"))
+}
+
+/// The same without blanks and comment.
+fn content_of<'a>(text: &'a str, error: &toml::de::Error) -> &'a str {
+    line_of(text, error).split('#').next().unwrap_or_default().trim()
 }
 
 /// What stands behind `=` in the line of an error.
 fn value_of_line<'a>(text: &'a str, error: &toml::de::Error) -> Option<&'a str> {
-    Some(line_of(text, error)?.split_once('=')?.1.trim())
+    Some(content_of(text, error).split_once('=')?.1.trim())
 }
 
 /// `0.1` of a line `stop = 0,1`, in quotes if a unit follows.
 fn comma_corrected(text: &str, error: &toml::de::Error) -> Option<String> {
     // In `{ m1 = 20,5 }` what follows the comma is taken for the next key.
-    let values = line_of(text, error)?.split('=').skip(1);
+    let values = content_of(text, error).split('=').skip(1);
     let corrected = values.map(|value| first_item(value).trim_end_matches('}')).find_map(with_point)?;
     let corrected = corrected.trim();
     Some(match corrected.parse::<f64>() {
@@ -144,7 +207,7 @@ fn first_item(value: &str) -> &str {
 /// What to do about a number with a unit: times are text, other numbers have none.
 fn without_unit(text: &str, error: &toml::de::Error, quantity: &str) -> Option<String> {
     let (number, unit) = split_quantity(quantity)?;
-    let is_value = line_of(text, error).is_some_and(|line| line.starts_with("set"));
+    let is_value = content_of(text, error).starts_with("set");
     (is_value || parse_time(quantity).is_err()).then(|| {
         let unit = shortened(unit);
         format!("numbers are written without a unit: {number}, converted if `{unit}` is not the unit of what it is for")
@@ -172,23 +235,13 @@ fn unquoted_quantity<'a>(text: &'a str, error: &toml::de::Error) -> Option<&'a s
 
 /// What to write in a line as other languages have it.
 fn slip_of_line(line: &str) -> Option<&'static str> {
-    let (key, value) = line.split_once(['=', ':'])?;
-    let value = value.trim();
+    let value = line.split_once('=')?.1.trim();
     let values = || value.split(['=', ',', '{', '}', '[', ']', ' ']).map(str::trim);
     let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit()) || word.starts_with('.');
     let lacks_digits =
         |word: &str| is_number(word) && (word.starts_with('.') || word.contains(".e") || word.ends_with('.'));
     Some(match value {
-        _ if line[key.len()..].starts_with(':') => "keys and values are separated by `=`, not by `:`",
-        _ if value.contains(" //") => "comments begin with `#`",
-        _ if values().any(|word| matches!(word, "True" | "False" | "TRUE" | "FALSE")) => {
-            "write `true` or `false`, in small letters"
-        }
         _ if values().any(lacks_digits) => "a decimal point has digits before and behind it: 0.5, 1.0e5",
-        _ if value.starts_with('{') && value.contains(':') => {
-            "keys and values are separated by `=`, not by `:`"
-        }
-        _ if value.starts_with('{') => "commas separate the keys in braces: { a = 1, b = 2 }",
         _ if value.starts_with('[') && value.contains('=') => {
             "keys with values stand in braces: { a = 1, b = 2 }"
         }
@@ -197,21 +250,12 @@ fn slip_of_line(line: &str) -> Option<&'static str> {
     })
 }
 
-/// `[method]` for a line `[method`, and `[[connect]]` for `[[connect]`.
-fn closed_header(text: &str, error: &toml::de::Error) -> Option<String> {
-    let line = line_of(text, error)?;
-    let name = line.trim_matches(['[', ']']).trim();
-    let (open, closed) = if line.starts_with("[[") { ("[[", "]]") } else { ("[", "]") };
-    let is_header = line.starts_with('[') && !line.ends_with(closed) && !name.contains(['[', ']', '=']);
-    (is_header && !name.is_empty()).then(|| format!("{open}{name}{closed}"))
-}
-
 /// Quotes that word processors and web pages make of straight ones.
 const TYPOGRAPHIC_QUOTES: [char; 11] = ['“', '”', '„', '‟', '«', '»', '‘', '’', '‚', '‹', '›'];
 
 /// The line of an error with straight quotes in the place of typographic ones.
 fn with_straight_quotes(text: &str, error: &toml::de::Error) -> Option<String> {
-    let line = line_of(text, error)?;
+    let line = content_of(text, error);
     line.contains(TYPOGRAPHIC_QUOTES).then(|| line.replace(TYPOGRAPHIC_QUOTES, "\""))
 }
 
@@ -245,6 +289,11 @@ fn is_unquoted(error: &toml::de::Error) -> bool {
 
 fn in_our_words(text: &str, error: &toml::de::Error) -> Error {
     let found = error.span().and_then(|span| text.get(span)).map(shortened).unwrap_or_default();
+    if let Some(header) = keys::named(&found).filter(|_| is_duplicate(error) && is_double_header(text, error))
+    {
+        return Error::new(Code::Duplicate, format!("`[[{found}]]` in double brackets is a list"))
+            .hint(format!("each has a table of its own name: write `{header}`"));
+    }
     if is_duplicate(error) {
         return Error::new(Code::Duplicate, format!("`{found}` is given twice in the same table"))
             .hint("keep one of them; the name of a part or group may be used once");
@@ -274,19 +323,74 @@ fn in_our_words(text: &str, error: &toml::de::Error) -> Error {
         return Error::new(Code::Syntax, "a text in quotes is not closed in its line")
             .hint(format!("close the text with `{quote}`"));
     }
-    let hint = if error.message().contains("escape") {
-        "`\\` begins an escape in \"...\": write paths with `/`, or in single quotes: 'C:\\parts\\plant.fmu'"
-    } else if let Some(closed) = closed_header(text, error) {
-        return Error::new(Code::Syntax, "the name of a table is not closed")
-            .hint(format!("close it: `{}`", shortened(&closed)));
-    } else if error.message().starts_with("unclosed table") {
-        "names with blanks or other signs need quotes: [fmu.\"my pump\"]"
-    } else if let Some(slip) = line_of(text, error).and_then(slip_of_line) {
-        slip
-    } else {
-        "a line is `key = value`, `[table]` or `[[item of a list]]`"
-    };
-    Error::new(Code::Syntax, "the file is not valid TOML").because(error.message()).hint(hint)
+    Error::new(Code::Syntax, "the file is not valid TOML")
+        .because(error.message())
+        .hint(syntax_hint(text, error))
+}
+
+/// What to write in the place of what is no TOML.
+fn syntax_hint(text: &str, error: &toml::de::Error) -> String {
+    let (message, line) = (error.message(), line_of(text, error).trim());
+    let rest = text.get(offset(error)..).unwrap_or_default();
+    let has_colon = line.split(['=', '#']).next().is_some_and(|key| key.contains(':'));
+    if message.contains("escape") {
+        return "`\\` begins an escape in \"...\": write paths with `/`, or in single quotes: 'C:\\parts\\plant.fmu'".into();
+    }
+    if line.starts_with('[') && (message.starts_with("unclosed table") || message.contains("unquoted key")) {
+        return header_hint(line);
+    }
+    if message.starts_with("invalid boolean") {
+        return "write `true` or `false`, in small letters".into();
+    }
+    if message.starts_with("key with no value") {
+        let (key, value) = line.split_once([':', ' ']).unwrap_or((line, ""));
+        let written = format!("{} = {}", key.trim(), value.trim_matches([' ', ':', '=']));
+        return format!("a line is `key = value`: write `{}`", shortened(written.trim_end()));
+    }
+    if line.contains('{') && message.contains("key-value pairs") && has_colon_key(line) {
+        return "write `=` in the place of `:`, as in { key = value, other = 2 }".into();
+    }
+    if message.contains("between key-value pairs") {
+        return "separate them by commas: { key = value, other = 2 }".into();
+    }
+    match rest.chars().next() {
+        Some('/') if rest.starts_with("//") => {
+            "comments begin with `#`: write it in the place of `//`".into()
+        }
+        Some(sign @ (',' | ';')) if message.contains("expected newline") => {
+            format!("nothing stands between lines: remove the `{sign}` at the end of this one")
+        }
+        _ if message.starts_with("extra `=`") => "a line is `key = value`: one `=` is enough".into(),
+        _ if has_colon => "a line is `key = value`: write `=` in the place of `:`".into(),
+        _ => {
+            let slip = slip_of_line(content_of(text, error));
+            slip.unwrap_or("a line is `key = value`, `[table]` or `[[item of a list]]`").into()
+        }
+    }
+}
+
+/// Whether the first key in braces is followed by a colon.
+fn has_colon_key(line: &str) -> bool {
+    let keys = line.split_once('{').map_or("", |(_, inner)| inner);
+    keys.split(['=', '"', '\'']).next().is_some_and(|key| key.contains(':'))
+}
+
+/// How a line that begins a table is written.
+fn header_hint(line: &str) -> String {
+    let name = line.split('#').next().unwrap_or_default().trim_matches(['[', ']', ' ']);
+    let end = if line.starts_with("[[") { "]]" } else { "]" };
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '"');
+    match name.split_once('.') {
+        _ if name.chars().all(is_plain) => {
+            format!("close it: `{}{}{end}`", &"[["[..end.len()], shortened(name))
+        }
+        Some((kind, name)) => format!(
+            "names with blanks or other signs need quotes: [{}.\"{}\"]",
+            shortened(kind),
+            shortened(name.trim_matches('"'))
+        ),
+        None => "names with blanks or other signs need quotes: [fmu.\"my pump\"]".into(),
+    }
 }
 
 fn drop_long_keys(table: &mut Table, problems: &mut Problems<'_>) {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use costep_core::{Code, Error, External, ModelsSpec, PortSize, PowerBond};
+use costep_core::{Code, Error, Experiment, External, ModelsSpec, PortSize, PowerBond};
 use costep_engine::{Bounds, ControlSpec, Rate, Scheduling, Threads};
 use costep_fmu_file::PrivateFolder;
 use costep_import::Format;
@@ -318,7 +318,10 @@ fn read_project(input: Input, registry: &Registry, problems: &mut Problems<'_>) 
     let solver = settings::read_solver(&system, registry.solvers(), &parts, problems);
     let is_steady = settings::read_initial(&system, problems);
     let stop_when = stop_conditions::read(&system, &parts.signals, problems);
-    let wiring = connections::read(root, &parts, problems);
+    // Steps that vary follow the signals.
+    let step = |run: &Experiment| if control.is_some() { 0.0 } else { run.step };
+    let seen = experiment.as_ref().map(|run| Experiment { step: step(run), ..*run });
+    let wiring = connections::read(root, &parts, seen.as_ref(), problems);
     let models = models::read(root, registry.methods().sources(), problems);
     let chosen = models.as_ref().ok().and_then(Option::as_ref);
     let (groups, methods) =
@@ -395,7 +398,7 @@ fn read_project(input: Input, registry: &Registry, problems: &mut Problems<'_>) 
 /// Who asked for steps that vary: a tolerance, or a control that needs none.
 fn asker_of_control(root: &Table, problems: &Problems<'_>) -> Option<Asker> {
     let Value::Table(step) = &root.get("step")?.value else { return None };
-    let node = step.get("tolerance").or_else(|| step.get("control"))?;
+    let node = step.get("control").or_else(|| step.get("tolerance"))?;
     Asker::of(node.origin, problems)
 }
 

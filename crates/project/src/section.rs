@@ -64,7 +64,10 @@ impl<'a> Section<'a> {
                     let error = wrong_kind(&label, &other.value, "a table");
                     let is_doubled = matches!(other.value, Value::List(_)) && label.starts_with('[');
                     match &other.value {
-                        _ if is_doubled => error.hint(format!("write `{label}`, in single brackets")),
+                        _ if is_doubled => error.hint(match keys::named(label.trim_matches(['[', ']'])) {
+                            Some(header) => format!("each has a table of its own name: write `{header}`"),
+                            None => format!("write `{label}`, in single brackets"),
+                        }),
                         Value::Text(id) if label == "[method]" => {
                             error.hint(format!("write `[method]` and below it `id = \"{}\"`", shortened(id)))
                         }
@@ -154,7 +157,19 @@ impl<'a> Section<'a> {
         match node.value {
             Value::Truth(truth) => Some(truth),
             _ => {
-                problems.report(node.origin, || wrong_kind(&self.what(key), &node.value, "true or false"));
+                problems.report(node.origin, || {
+                    let word = match &node.value {
+                        Value::Text(text)
+                            if matches!(text.to_lowercase().as_str(), "false" | "no" | "off") =>
+                        {
+                            "false"
+                        }
+                        Value::Integer(0) => "false",
+                        _ => "true",
+                    };
+                    let error = wrong_kind(&self.what(key), &node.value, "true or false");
+                    error.hint(format!("write `{key} = {word}`, without quotes"))
+                });
                 None
             }
         }
@@ -162,7 +177,16 @@ impl<'a> Section<'a> {
 
     /// The list of texts of a key; wrong items are reported and left out.
     pub(crate) fn texts(&self, key: &str, problems: &mut Problems<'_>) -> Option<Vec<(&'a str, Origin)>> {
-        let items = list(self.get(key)?, &self.what(key), problems)?;
+        let node = self.get(key)?;
+        if let Value::Text(word) = &node.value
+            && matches!(word.as_str(), "all" | "*")
+        {
+            problems.report(node.origin, || {
+                wrong_kind(&self.what(key), &node.value, "a list").hint("write [\"*\"], or leave it out")
+            });
+            return None;
+        }
+        let items = list(node, &self.what(key), problems)?;
         let what = format!("an item of {}", self.what(key));
         Some(items.iter().filter_map(|item| Some((text(item, &what, problems)?, item.origin))).collect())
     }
@@ -214,7 +238,14 @@ fn refuse_keys<K: Known>(
             }
             let error = match keys::of_other_tools(&entry.key).find(|key| keys::has(known, key)) {
                 Some(key) => error.hint(format!("did you mean `{key}`?")),
-                None => suggest(error, &entry.key, keys::names(known)),
+                None => match misplaced(entry, label).or_else(|| keys::hint_of(label, &entry.key)) {
+                    Some(hint) => error.hint(hint),
+                    None => suggest(error, &entry.key, keys::names(known)),
+                },
+            };
+            let error = match parameter(entry, label).filter(|_| suggested(&error).is_none()) {
+                Some(hint) => error.hint(hint),
+                None => error,
             };
             meant.extend(suggested(&error).map(str::to_owned));
             match error.details().hint.is_none() {
@@ -226,6 +257,37 @@ fn refuse_keys<K: Known>(
         });
     }
     meant
+}
+
+/// Where a key belongs that stands in the wrong table, or that is the name of a table.
+fn misplaced(entry: &Entry, label: &str) -> Option<String> {
+    let key = entry.key.as_str();
+    let owner = keys::of_other_tools(key).find_map(keys::owner).or_else(|| keys::owner(key));
+    if let Some((table, key)) = owner
+        && keys::ROOT.iter().any(|table| keys::header(table) == label)
+        && table != label
+    {
+        return Some(format!("it is `{}` of {table}: {}", key.name, key.help));
+    }
+    let table = keys::ROOT.iter().find(|table| table.name == key)?;
+    let header = keys::named(key).unwrap_or_else(|| keys::header(table));
+    Some(match &entry.node.value {
+        Value::Text(id) if key == "method" => {
+            format!("it is a table of its own: write `[method]` and below it `id = \"{}\"`", shortened(id))
+        }
+        _ => format!("it is a table of its own: write `{header}` and its keys below it"),
+    })
+}
+
+/// How a parameter is set that stands among the keys of a part.
+fn parameter(entry: &Entry, label: &str) -> Option<String> {
+    let value = match &entry.node.value {
+        Value::Integer(value) => value.to_string(),
+        Value::Real(value) => format!("{value:?}"),
+        _ => return None,
+    };
+    let is_part = label.starts_with("[fmu.") || label.starts_with("[native.");
+    is_part.then(|| format!("parameters are set so: `set = {{ {} = {value} }}`", shortened(&entry.key)))
 }
 
 /// Reports tables that have no meaning: what they probably are, or which there are.
@@ -279,7 +341,15 @@ pub(crate) fn text<'a>(node: &'a Node, what: &dyn Display, problems: &mut Proble
         }
         Value::Text(text) => Some(text),
         other => {
-            problems.report(node.origin, || wrong_kind(what, other, "text").hint(as_text(other)));
+            problems.report(node.origin, || {
+                let what = what.to_string();
+                let error = wrong_kind(&what, other, "text");
+                match (other, what.split_once("[[")) {
+                    (Value::List(_), Some((_, table))) => error
+                        .hint(format!("write one text in quotes, and a table `[[{table}` for each of them")),
+                    _ => error.hint(as_text(other)),
+                }
+            });
             None
         }
     }
@@ -388,6 +458,7 @@ fn wrong_kind(what: &dyn Display, found: &Value, wanted: &str) -> Error {
     let error = Error::new(Code::BadValue, format!("{what} is {}, not {wanted}", found.kind()));
     match (found, wanted) {
         (Value::Truth(_), "a number") => error.hint("write 1 for true, 0 for false"),
+        (_, "a number") => error.hint("write one number, such as 2.5 or 1e-3, without brackets"),
         _ => error,
     }
 }

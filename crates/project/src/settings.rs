@@ -47,7 +47,7 @@ pub(crate) fn read_experiment(
     if let Some(size) = size.filter(|size| *size <= 0.0) {
         problems.report(step.origin_of("size"), || {
             Error::new(Code::BadValue, format!("a step of {} is not possible", format_time(size)))
-                .hint("more than zero")
+                .hint("write a time above zero: `size = \"1 ms\"`")
         });
         return None;
     }
@@ -187,6 +187,14 @@ pub(crate) fn read_solver(
     problems: &mut Problems<'_>,
 ) -> Option<(Solver, bool)> {
     let given = system.get("solver").is_some();
+    let has_fmus_only = parts.natives.is_empty() && parts.model_id.is_none() && !parts.fmus.is_empty();
+    if given && has_fmus_only && parts.linears.is_empty() && parts.made.is_empty() {
+        problems.warn(system.origin_of("solver"), || {
+            Error::new(Code::OptionWithoutEffect, "`solver` in [system] has no effect")
+                .because("it is that of native parts, and the system has none")
+                .hint("an FMU with `interface = \"me\"` has a `solver` in its own table; remove this one")
+        });
+    }
     let solver = if given {
         let text = system.text("solver", problems)?;
         solvers

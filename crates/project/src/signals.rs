@@ -13,6 +13,9 @@ use crate::fmus::{self, FmuFile, find_port};
 use crate::problems::{Problems, shortened, suggest, suggested};
 use crate::units::PortUnit;
 
+/// Signals beyond this number are not looked through for one that may be meant.
+const MOST_COMPARED: usize = 10_000;
+
 /// Splits `part.port`. Names of parts have no dot, names of ports may.
 pub fn split_signal(text: &str) -> Option<(&str, &str)> {
     text.split_once('.').filter(|(part, port)| !part.is_empty() && !port.is_empty())
@@ -304,10 +307,31 @@ impl Signals {
             let ends = [elements.first(), elements.last()].map(|end| end.map_or("", |end| end.as_str()));
             return error.hint(format!("`{}` to `{}`", ends[0], ends[1]));
         }
+        if name.contains("->") {
+            return error
+                .hint("a connection has two keys: `from = \"part.output\"` and `to = \"part.input\"`");
+        }
+        if let Some(near) = self.of_this_port(side, name) {
+            return error.hint(format!("did you mean `{near}`?"));
+        }
         let error = self
             .of_some_part(error.clone(), side, name)
             .unwrap_or_else(|| suggest(error, name, self.names(side).iter().map(String::as_str)));
         self.or_ports_of_part(error, side, name)
+    }
+
+    /// The only signal that a name without its part, or with too much before or between, can mean.
+    fn of_this_port(&self, side: Side, name: &str) -> Option<&str> {
+        let name = name.trim();
+        let last = name.rsplit('.').next()?;
+        let is_meant = |known: &&String| {
+            let (part, port) = split_signal(known).unwrap_or_default();
+            name == port
+                || name.strip_suffix(known.as_str()).is_some_and(|rest| rest.ends_with('.'))
+                || port == last && name.split_once('.').is_some_and(|(first, _)| first == part)
+        };
+        let mut meant = self.names(side).iter().take(MOST_COMPARED).filter(is_meant);
+        meant.next().filter(|_| meant.next().is_none()).map(String::as_str)
     }
 
     /// The error of a name without its part, with the parts that have such a port.

@@ -1,6 +1,6 @@
 //! `[step]`: how the length of macro steps is controlled. A tolerance alone is enough.
 
-use costep_core::quantity::format_time;
+use costep_core::quantity::{format_time, short_number};
 use costep_core::{Code, Error};
 use costep_engine::{CONTROLS, ControlSpec};
 
@@ -73,6 +73,14 @@ pub(crate) fn read(
         });
         return None;
     }
+    if let Some(first) = size.filter(|size| step.get("max").is_some() && *size > spec.max) {
+        problems.report(step.origin_of("size"), || {
+            let (first, max) = (format_time(first), format_time(spec.max));
+            Error::new(Code::BadValue, format!("the first step, {first}, is longer than the longest, {max}"))
+                .hint("choose a smaller `size`, which is the first step where there is a tolerance, or a larger `max`")
+        });
+        return None;
+    }
     spec.max = spec.max.min(run);
     Some(spec)
 }
@@ -137,9 +145,9 @@ impl Project {
 
 fn impossible_tolerance(tolerance: f64) -> Error {
     let (least, most) = TOLERANCES;
-    Error::new(Code::BadValue, format!("a tolerance of {tolerance} is not possible")).hint(format!(
-        "from {least:e} to {most}: the error as a share of the ranges of the signals, 1e-3 for one"
-    ))
+    Error::new(Code::BadValue, format!("a tolerance of {} is not possible", short_number(tolerance))).hint(
+        format!("from {least:e} to {most}: the error as a share of the ranges of the signals, 1e-3 for one"),
+    )
 }
 
 /// Limits and controls mean nothing for fixed steps.

@@ -61,13 +61,40 @@ pub(crate) fn read(
     texts.into_iter().filter_map(|(text, origin)| read_one(text, origin, signals, problems)).collect()
 }
 
+/// What to write in the place of something that is no condition.
+fn remedy(text: &str) -> String {
+    const FORM: &str = "write an output, one of > >= < <= ==, and a number";
+    let words: Vec<&str> = text.split_whitespace().collect();
+    if words.iter().any(|word| matches!(word.to_lowercase().as_str(), "and" | "&&" | "or" | "||")) {
+        return format!("{FORM}, in each item of the list: the run ends where one of them holds");
+    }
+    if let Some((name, limit)) = text.split_once("=>").or_else(|| text.split_once("=<")) {
+        let sign = if text.contains("=>") { ">=" } else { "<=" };
+        return format!("write \"{} {sign} {}\"", shortened(name.trim()), shortened(limit.trim()));
+    }
+    match (text.split_once('='), &words[..]) {
+        (Some((name, limit)), _) if !text.contains(['<', '>']) && !limit.starts_with('=') => {
+            format!("write \"{} == {}\"", shortened(name.trim()), shortened(limit.trim()))
+        }
+        (_, [name, sign, limit, _unit]) if limit.parse::<f64>().is_ok() => format!(
+            "numbers are written without a unit, in that of the output: \"{} {sign} {limit}\"",
+            shortened(name)
+        ),
+        _ => format!("{FORM}: \"tank.level > 3\""),
+    }
+}
+
 fn read_one(
     text: &str,
     origin: Origin,
     signals: &Signals,
     problems: &mut Problems<'_>,
 ) -> Option<StopCondition> {
-    let split = RELATIONS.iter().find_map(|(sign, relation)| Some((text.split_once(sign)?, *relation)));
+    let is_reversed = text.contains("=>") || text.contains("=<");
+    let split = RELATIONS
+        .iter()
+        .filter(|_| !is_reversed)
+        .find_map(|(sign, relation)| Some((text.split_once(sign)?, *relation)));
     let read = split.and_then(|((name, limit), relation)| {
         let limit = match limit.trim() {
             "true" => Some(1.0),
@@ -78,11 +105,17 @@ fn read_one(
     });
     let Some((name, relation, limit)) = read else {
         problems.report(origin, || {
-            Error::new(Code::BadValue, format!("`{}` is not a condition", shortened(text)))
-                .hint("write an output, one of > >= < <= ==, and a number: \"tank.level > 3\"")
+            Error::new(Code::BadValue, format!("`{}` is not a condition", shortened(text))).hint(remedy(text))
         });
         return None;
     };
+    if name == "time" || name == "t" {
+        problems.report(origin, || {
+            Error::new(Code::BadValue, "conditions are on outputs, not on time")
+                .hint(format!("a run ends at a time by `stop` in [system]: `stop = \"{limit} s\"`"))
+        });
+        return None;
+    }
     let output = signals.find(Side::Output, name, origin, problems).ok()?;
     Some(StopCondition { text: text.trim().to_owned(), output, relation, limit })
 }

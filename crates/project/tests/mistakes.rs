@@ -194,6 +194,20 @@ fn keys_of_tables_are_named_with_their_table_on_the_command_line() {
 }
 
 #[test]
+fn external_inputs_that_a_run_does_not_show_are_warned_of() {
+    for (old, new, words) in [
+        ("start = \"5 ms\"", "start = 5", "begins at 5 s, after the run"),
+        ("frequency = 50.0", "frequency = 1000", "a period of 1 ms, at steps of 1 ms"),
+        ("amplitude = 10", "phase = 90, amplitude = 10", "write `phase = 1.570796`"),
+    ] {
+        let project = good(&RIG.replacen(old, new, 1));
+        let [warning] = &project.warnings[..] else { panic!("{new}: {:?}", project.warnings) };
+        assert_eq!((warning.code(), line(warning)), (Code::ExternalUnseen, 46), "{warning}");
+        assert!(warning.to_string().contains(words), "{warning}");
+    }
+}
+
+#[test]
 fn settings_that_do_not_do_what_they_say_are_warned_of() {
     for (old, new, code, words) in [
         ("every = \"2 ms\"", "every = \"1 s\"", Code::RecordedPerStep, "longer than the run of 50 ms"),

@@ -378,6 +378,13 @@ fn open(
         };
         let error = Error::new(Code::FileNotReadable, format!("`{}` {what}", path.display()));
         let near = similar_file(path, opened).map(|near| with_name(section, &near));
+        let written = section.get("file").and_then(|node| match &node.value {
+            Value::Text(file) => costep_fmu_file::name_hint(Path::new(file)),
+            _ => None,
+        });
+        if let Some(hint) = written {
+            return error.hint(hint);
+        }
         if path.is_dir() {
             let other =
                 near.map_or_else(String::new, |near| format!("; did you mean `{}`?", shortened(&near)));
@@ -388,9 +395,6 @@ fn open(
         error.looked_for(path).hint(match (near, original(section)) {
             (Some(near), _) => format!("did you mean `{}`?", shortened(&near)),
             (None, Some(file)) => format!("it was a copy of `{}`: copy that again", shortened(&file)),
-            (None, None) if path.components().any(|part| part.as_os_str() == "~") => {
-                "`~` is not taken for the home folder here: write the whole path".into()
-            }
             (None, None) => "names are relative to the folder of the project file".into(),
         })
     });

@@ -69,8 +69,17 @@ fn tip(error: &clap::Error) -> Option<String> {
         }
         ErrorKind::ValueValidation if decimal_comma(error).is_some() => decimal_comma(error),
         ErrorKind::ArgumentConflict => conflict(error),
-        kind => stray_word(&word(error, ContextKind::InvalidArg)?, kind),
+        ErrorKind::ValueValidation if word(error, ContextKind::InvalidArg)?.starts_with("--live") => {
+            Some("the value is the number of a port alone, from 1024 to 65535: `--live=8080`".into())
+        }
+        kind => stray_word(&word(error, ContextKind::InvalidArg)?, kind)
+            .filter(|tip| !(tip.starts_with("flags of") && has_guess(error))),
     }
+}
+
+/// Whether the parser names an argument that is similar to the one given.
+fn has_guess(error: &clap::Error) -> bool {
+    error.get(ContextKind::SuggestedArg).is_some()
 }
 
 /// A word that the parser names, in small letters.
@@ -188,8 +197,20 @@ fn of_this_verb(words: &[String], stray: &str) -> Option<String> {
             "`costep compare` runs one system by several methods and steps; `costep plot A B` draws recordings over each other"
                 .into(),
         ),
+        verb if stray.starts_with("--") => flags_of(verb),
+        verb @ ("run" | "check" | "advise" | "map" | "stability" | "graph") => {
+            Some(format!("`costep {verb}` takes one system: give one after the other"))
+        }
         _ => None,
     }
+}
+
+/// The flags of a verb, where none is similar to the one that is not known.
+fn flags_of(verb: &str) -> Option<String> {
+    let program = Cli::command();
+    let flags = program.find_subcommand(verb)?.get_arguments().filter(|flag| !flag.is_hide_set());
+    let flags: Vec<String> = flags.filter_map(|flag| Some(format!("--{}", flag.get_long()?))).collect();
+    Some(format!("flags of `costep {verb}`: {}; `costep help {verb}` explains them", flags.join(", ")))
 }
 
 /// Whether a run is changed by this flag.

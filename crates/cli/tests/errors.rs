@@ -227,7 +227,7 @@ fn a_signal_outside_its_bounds_ends_the_run_with_3() {
         .run(line)
         .exits(3)
         .says("error[E0602]: `s1.v` =")
-        .says("is outside [-2e1, 2e1]")
+        .says("is outside [-20, 20]")
         .says("at t = 0.00");
     assert!(Table::open(&sandbox.path("rig/results.arrows")).unwrap().rows() > 1);
 }

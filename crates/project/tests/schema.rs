@@ -106,6 +106,14 @@ fn every_project_of_the_repository_is_accepted() {
 /// Mistakes that a schema cannot see, by what is written or, if it is nothing, by what is missing; with the reason.
 const UNSEEN: &[(&str, &[&str])] = &[
     (
+        "what conditions say, and lengths that are compared",
+        &[
+            "stop_when = [\"a.x => 3\"]\nstop =",
+            "stop_when = [\"time > 3\"]\nstop =",
+            "tolerance = 1e-3\nmax = \"0.5 ms\"\nsize =",
+        ],
+    ),
+    (
         "names are those of other tables, of files, or of variables inside FMUs",
         &[
             "group = \"fsat\"",
@@ -114,6 +122,9 @@ const UNSEEN: &[(&str, &[&str])] = &[
             "[\"b\", \"c\", \"a\"]",
             "[\"b\"]",
             "from = \"b.G\"",
+            "from = \"F\"",
+            "from = \"native.b.F\"",
+            "from = \"b.F -> a.F\"",
             "from = \"b.x\"",
             "to = \"b.y\"",
             "[\"a.*\", \"b.G\"]",

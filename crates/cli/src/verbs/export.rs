@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::args::{ExportArgs, names_in};
 use crate::failure::{Failure, to_json};
-use crate::phrases::count;
+use crate::phrases::{argument, count};
 use crate::style::{Output, print, print_error, print_json, say};
 use crate::table::{Cell, render};
 use crate::verbs::plot::{recording_in, refuse_system};
@@ -19,6 +19,13 @@ use crate::verbs::recorded::left_out;
 pub(crate) fn run(args: &ExportArgs, output: Output) -> Result<ExitCode, Failure> {
     if args.ssp {
         return write_ssp(args, output);
+    }
+    if let Some(target) = args.to.as_ref().filter(|target| target.extension().is_some_and(|end| end == "ssp"))
+    {
+        let (project, target) = (argument(&args.file), argument(target));
+        return Err(Error::new(Code::CommandLine, "recordings are not written as an SSP, but projects are")
+            .hint(format!("`costep export --ssp {project} --to {target}`"))
+            .into());
     }
     refuse_system(
         &args.file,
@@ -42,9 +49,6 @@ pub(crate) fn run(args: &ExportArgs, output: Output) -> Result<ExitCode, Failure
             let message = format!("`{}` ends in none of .csv, .parquet, .feather", target.display());
             let error = Error::new(Code::CommandLine, message);
             return Err(match ending {
-                "ssp" => {
-                    error.hint("`costep export --ssp PROJECT --out FILE.ssp` writes a project as an SSP")
-                }
                 "mat" => error.hint(
                     "MATLAB reads Parquet: write FILE.parquet, and `parquetread(\"FILE.parquet\")` there",
                 ),

@@ -56,7 +56,7 @@ impl Fmu {
             let error =
                 Error::new(Code::NoModelDescription, "the FMU has no modelDescription.xml").in_file(&path);
             if let Some(inner) = inner {
-                let name = short(&inner.name);
+                let name = short(inner.name);
                 return Err(error
                     .because(format!("it is an archive with an FMU inside, `{name}`"))
                     .hint(format!("unpack it once, `unzip {}`, and give `{name}`", path.display())));

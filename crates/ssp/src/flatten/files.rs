@@ -129,7 +129,7 @@ impl Flattener {
             used.insert(parameter.name.as_str());
             let mut value = named(entry.target.clone(), parameter, set, spot);
             value.passage = Some(entry.passage.clone());
-            value.named_at = mapping_spot.line(entry.line);
+            value.mapped_at = Some(Box::new(mapping_spot.line(entry.line)));
             values.push(value);
         }
         for parameter in set.parameters.iter().filter(|parameter| !used.contains(parameter.name.as_str())) {
@@ -210,6 +210,6 @@ fn named(name: String, parameter: &Parameter, set: &ParameterSet, spot: &Spot) -
         items: parameter.enumeration.as_ref().and_then(items).unwrap_or_default(),
         passage: None,
         spot: spot.line(parameter.line),
-        named_at: spot.line(parameter.line),
+        mapped_at: None,
     }
 }

@@ -66,8 +66,15 @@ pub(crate) struct NamedValue {
     pub(crate) items: Vec<(String, i64)>,
     pub(crate) passage: Option<Arc<Passage>>,
     pub(crate) spot: Spot,
-    /// Where its name is written: in the set, or in a mapping.
-    pub(crate) named_at: Spot,
+    /// Where its name is written, if that is in a mapping. There are very many values.
+    pub(crate) mapped_at: Option<Box<Spot>>,
+}
+
+impl NamedValue {
+    /// Where its name is written.
+    pub(crate) fn named_at(&self) -> &Spot {
+        self.mapped_at.as_deref().unwrap_or(&self.spot)
+    }
 }
 
 /// A system, component or reference to a dictionary at its place in the whole.

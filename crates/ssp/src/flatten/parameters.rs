@@ -45,14 +45,16 @@ impl Flattener {
         let (mut assigned, mut unused) = (Assigned::new(), Unused::default());
         for instance in 0..self.instances.len() {
             for value in std::mem::take(&mut self.instances[instance].values) {
-                let origin = (value.named_at.file.clone(), value.named_at.line, value.name.clone());
+                let named_at = value.named_at();
+                let origin = (named_at.file.clone(), named_at.line, value.name.clone());
                 let targets = self.find_targets(instance, &value.name);
                 // A value may be bound in very many places: it is kept once.
                 if !targets.is_empty() {
                     unused.used.insert(origin);
                     self.apply(targets, &value, &mut assigned);
                 } else if unused.seen.insert(origin) {
-                    unused.without_target.push((instance, value.name, value.named_at));
+                    let named_at = named_at.clone();
+                    unused.without_target.push((instance, value.name, named_at));
                 }
             }
         }

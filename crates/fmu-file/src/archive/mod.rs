@@ -262,7 +262,9 @@ pub fn not_there(path: &Path) -> Error {
 }
 
 fn missing(path: &Path) -> Error {
-    Error::new(Code::FileNotReadable, format!("`{}` does not exist", path.display())).in_file(path).looked_for(path)
+    Error::new(Code::FileNotReadable, format!("`{}` does not exist", path.display()))
+        .in_file(path)
+        .looked_for(path)
 }
 
 /// What is wrong with the name of a file that a shell or a browser would have understood.

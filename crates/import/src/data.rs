@@ -10,7 +10,7 @@ use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use costep_core::{Code, Error, External, Place, Result};
-use costep_fmu_file::short;
+use costep_fmu_file::{BaseUnit, short};
 use costep_results::Table;
 
 use crate::csv::{cells, heading, is_blank_after, number, rows, time_unit};
@@ -151,10 +151,11 @@ impl DataFile {
         }
         if let Some(place) = misplaced_time(&columns) {
             let (first, time) = (short(&columns[0].name), short(&columns[place].name));
-            let message = format!("the first column is `{first}`, and `{time}` is column {}", place + 1);
-            return Err(flaw(&path, index + 1, message)
-                .because("the first column is taken as time")
-                .hint(format!("move the column `{time}` to the front")));
+            let first = if first.is_empty() { "has no name".to_owned() } else { format!("is `{first}`") };
+            let message = format!("the first column {first}, and `{time}` is column {}", place + 1);
+            return Err(flaw(&path, index + 1, message).because("the first column is taken as time").hint(
+                format!("move the column `{time}` to the front, or leave out those before it: an index of rows is no time"),
+            ));
         }
         let unit = columns[0].unit.as_deref().unwrap_or("s");
         let scale = time_unit(unit)
@@ -175,7 +176,8 @@ impl DataFile {
 
     /// The unit of a column, if the file gives one.
     pub fn unit(&self, column: &str) -> Option<&str> {
-        self.columns[self.find(column).ok()?].unit.as_deref()
+        let Heading { name, unit } = &self.columns[self.find(column).ok()?];
+        unit.as_deref().or_else(|| unit_in_name(name))
     }
 
     /// The unit that the name of the first column seems to end in, `time_ms`, where the file gives it none in brackets: its times
@@ -302,6 +304,11 @@ impl DataFile {
             None => {
                 let error = self.unknown(format!("there is no column `{}`", short(wanted)));
                 let names = || self.names().skip(1).take(1000);
+                if names().all(|name| name.parse::<usize>().is_ok()) {
+                    let message =
+                        "the file has no line of names: columns are called by their numbers, from 2";
+                    return Err(error.hint(message));
+                }
                 let near = error.clone().suggest(wanted, names());
                 if near.details().hint.is_some() {
                     return Err(near);
@@ -331,17 +338,33 @@ fn begins_with_time(row: &str) -> bool {
     name.is_some_and(|name| name == "t" || name.eq_ignore_ascii_case("time"))
 }
 
+/// The unit in which a name seems to end: `Force (kN)`, `force_kN`. A single letter behind a line is as likely a part of the name.
+fn unit_in_name(name: &str) -> Option<&str> {
+    let known = |unit: &str| BaseUnit::parse(unit).is_some();
+    let is_unit = |unit: &str| {
+        known(unit)
+            || unit
+                .strip_prefix(['k', 'M', 'G', 'm', 'c', 'u', 'n'])
+                .is_some_and(|unit| !unit.is_empty() && known(unit))
+    };
+    let unit = match name.strip_suffix(')') {
+        Some(opened) => opened.rsplit_once('(')?.1.trim(),
+        None => name.rsplit_once('_')?.1,
+    };
+    (is_unit(unit) && (name.ends_with(')') || unit.len() > 1)).then_some(unit)
+}
+
 /// The place of a column that is called time although it is not the first, while the first has another name.
 fn misplaced_time(columns: &[Heading]) -> Option<usize> {
     let is_called_time = |heading: &Heading| {
-        let is_time = heading.name.eq_ignore_ascii_case("time") || heading.name == "t";
+        let name = heading.name.split('(').next().unwrap_or_default().trim();
+        let is_time = name.eq_ignore_ascii_case("time") || name == "t";
         is_time && heading.unit.as_deref().is_none_or(|unit| time_unit(unit).is_some())
     };
     // Many languages and tools have their own names for it: a unit of time tells them, and so does a part of the name.
     let first = columns.first()?;
     let name = first.name.to_lowercase();
     let may_be_time = first.unit.as_deref().is_some_and(|unit| time_unit(unit).is_some())
-        || name.is_empty()
         || name == "t"
         || ["time", "zeit", "temps", "tiempo", "tempo", "tid", "clock"]
             .iter()
@@ -435,6 +458,26 @@ mod tests {
         );
         let error = points("t;u\n0;1;2\n", "u").unwrap_err().to_string();
         assert!(!error.contains("decimal commas"), "{error}");
+    }
+
+    #[test]
+    fn an_index_of_rows_is_no_time() {
+        for heading in [",time,u", "\"\",time,u", ",time [s],u", "n,Time (s),u"] {
+            let error = points(&format!("{heading}\n0,0,0\n1,0.5,1\n"), "u").unwrap_err().to_string();
+            assert!(
+                error.contains("is column 2") && error.contains("an index of rows is no time"),
+                "{error}"
+            );
+        }
+        let error = points("0,1\n1,2\n", "force").unwrap_err().to_string();
+        assert!(error.contains("has no line of names"), "{error}");
+    }
+
+    #[test]
+    fn units_of_values_are_seen_in_their_names() {
+        let unit = |name: &str| file(&format!("t,{name}\n0,1\n")).unwrap().unit(name).map(str::to_owned);
+        assert_eq!(["F (kN)", "F_kN", "F (N)"].map(unit), ["kN", "kN", "N"].map(|unit| Some(unit.into())));
+        assert_eq!(["F", "F (left)", "F_left", "F_m", "x_1"].map(unit), [const { None }; 5]);
     }
 
     #[test]

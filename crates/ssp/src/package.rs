@@ -107,6 +107,21 @@ impl Packages {
         archive.entries().find(|entry| entry.name.ends_with(&suffix)).map(|entry| entry.name.to_owned())
     }
 
+    /// A file of a package with the name that this path ends in.
+    pub(crate) fn elsewhere(&self, (package, path): &Location) -> Option<String> {
+        let name = path.rsplit('/').next()?;
+        let is_it = |other: &str| other.rsplit('/').next() == Some(name) && other != path;
+        match &self.packages[*package].files {
+            Files::Archive(archive) => {
+                archive.entries().find(|entry| is_it(entry.name)).map(|entry| entry.name.to_owned())
+            }
+            Files::Folder(folder) => {
+                let places = [name.to_owned(), format!("resources/{name}")];
+                places.into_iter().find(|place| is_it(place) && folder.join(place).is_file())
+            }
+        }
+    }
+
     /// A system structure under another name than that of the standard, if there is one.
     pub(crate) fn renamed(&self, package: usize) -> Option<String> {
         let Files::Archive(archive) = &self.packages[package].files else { return None };

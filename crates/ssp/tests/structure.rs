@@ -411,4 +411,7 @@ fn connections_of_a_component_that_is_lost_are_not_reported_again() {
     let parts = component("a", "gone", "y:output u:input") + &component("b", "a", "y:output u:input");
     let text = ssd(&(elements(&parts) + &connections("a.y>b.u b.y>a.u")));
     expect_error(&Files::new(&text).open().unwrap(), Code::SspReference, "`resources/gone.fmu` is missing");
+    let text = ssd(&elements(&component("b", "a", "y:output u:input")));
+    let text = text.replace("resources/a.fmu", "fmus/a.fmu");
+    expect_error(&Files::new(&text).open().unwrap(), Code::SspReference, "it lies at `resources/a.fmu`");
 }

@@ -205,7 +205,10 @@ impl Flattener {
                 Some(Arc::new(OpenFmu { path, description: fmu.into_description(), terminals }))
             }
             Ok(None) => {
-                let message = format!("the FMU `{}` is missing", short(&location.1));
+                let mut message = format!("the FMU `{}` is missing", short(&location.1));
+                if let Some(place) = self.packages.elsewhere(location) {
+                    message += &format!(": it lies at `{}`, which `source` should name", short(&place));
+                }
                 self.error(Code::SspReference, spot, message);
                 None
             }

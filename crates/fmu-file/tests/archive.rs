@@ -90,6 +90,11 @@ fn names_that_only_shells_understand_are_recognised() {
         ("file:///tmp/a.fmu", "write the path alone: `/tmp/a.fmu`"),
         ("https://x.org/a.fmu", "download the file"),
         ("parts\\a.fmu", "`parts/a.fmu`"),
+        #[cfg(unix)]
+        (
+            "C:\\parts\\a.fmu",
+            "no drives such as `C:` here: copy the file beside what names it, and write `a.fmu`",
+        ),
     ] {
         let error = costep_fmu_file::not_there(Path::new(name));
         assert!(error.help().contains(words), "{error}");

@@ -334,9 +334,9 @@ fn syntax_hint(text: &str, error: &toml::de::Error) -> String {
     let rest = text.get(offset(error)..).unwrap_or_default();
     let has_colon = line.split(['=', '#']).next().is_some_and(|key| key.contains(':'));
     if message.contains("escape") {
-        return "`\\` begins an escape in \"...\": write paths with `/`, or in single quotes: 'C:\\parts\\plant.fmu'".into();
+        return "`\\` begins an escape in \"...\": write paths with `/`, from the folder of the project: \"parts/plant.fmu\"".into();
     }
-    if line.starts_with('[') && (message.starts_with("unclosed table") || message.contains("unquoted key")) {
+    if line.starts_with('[') && (message.starts_with("unclosed") || message.contains("unquoted key")) {
         return header_hint(line);
     }
     if message.starts_with("invalid boolean") {
@@ -357,7 +357,7 @@ fn syntax_hint(text: &str, error: &toml::de::Error) -> String {
         Some('/') if rest.starts_with("//") => {
             "comments begin with `#`: write it in the place of `//`".into()
         }
-        Some(sign @ (',' | ';')) if message.contains("expected newline") => {
+        Some(sign @ (',' | ';')) if message.contains("expected newline") && is_last(rest) => {
             format!("nothing stands between lines: remove the `{sign}` at the end of this one")
         }
         _ if message.starts_with("extra `=`") => "a line is `key = value`: one `=` is enough".into(),
@@ -367,6 +367,12 @@ fn syntax_hint(text: &str, error: &toml::de::Error) -> String {
             slip.unwrap_or("a line is `key = value`, `[table]` or `[[item of a list]]`").into()
         }
     }
+}
+
+/// Whether nothing but a comment follows the first sign in its line.
+fn is_last(rest: &str) -> bool {
+    let behind = rest.lines().next().and_then(|line| line.get(1..)).unwrap_or_default().trim();
+    behind.is_empty() || behind.starts_with('#')
 }
 
 /// Whether the first key in braces is followed by a colon.

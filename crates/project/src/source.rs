@@ -59,7 +59,7 @@ fn not_found(text: &str, path: &Path, models: &[&ModelEntry]) -> Error {
     if path.is_dir() {
         let message = format!("the folder `{text}` has no {PROJECT_FILE}");
         return Error::new(Code::FileNotReadable, message).looked_for(&path.join(PROJECT_FILE)).hint(
-            unpacked_fmu(path).or_else(|| project_of_fmus(path)).unwrap_or_else(|| {
+            unpacked_fmu(path).or_else(|| projects_within(path)).or_else(|| project_of_fmus(path)).unwrap_or_else(|| {
                 format!(
                     "a project is a TOML file or {SYSTEMS}; `costep new rig a.fmu b.fmu` makes one of FMUs"
                 )
@@ -71,17 +71,31 @@ fn not_found(text: &str, path: &Path, models: &[&ModelEntry]) -> Error {
     }
     let error = Error::new(Code::UnknownModel, format!("`{text}` is neither a built-in model nor a file"))
         .looked_for(path)
-        .suggest(text, models.iter().map(|entry| entry.id).chain(projects_here().iter().map(String::as_str)));
+        .suggest(
+            text,
+            models.iter().map(|entry| entry.id).chain(projects_in(Path::new(".")).iter().map(String::as_str)),
+        );
     match error.details().hint.clone() {
         Some(suggestion) => error.hint(format!("{suggestion} - or name a file: {WHAT_IT_MAY_BE}")),
         None => error.hint(WHAT_IT_MAY_BE),
     }
 }
 
-/// Names of the folders with a project in the current one.
-fn projects_here() -> Vec<String> {
+/// The projects that lie in the folders of this one, if there are some.
+fn projects_within(folder: &Path) -> Option<String> {
+    const NAMED: usize = 4;
+    let projects = projects_in(folder);
+    let first = folder.join(projects.first()?);
+    let more = if projects.len() > NAMED { ", ..." } else { "" };
+    let named = projects.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join("`, `");
+    let first = first.strip_prefix(".").unwrap_or(&first).display();
+    Some(format!("there are projects in folders of it, `{named}`{more}: name one, such as `{first}`"))
+}
+
+/// Names of the folders with a project in a folder.
+fn projects_in(folder: &Path) -> Vec<String> {
     const LOOKED_AT: usize = 1000;
-    let folders = fs::read_dir(".").into_iter().flatten().take(LOOKED_AT).flatten();
+    let folders = fs::read_dir(folder).into_iter().flatten().take(LOOKED_AT).flatten();
     let projects = folders.filter(|folder| folder.path().join(PROJECT_FILE).is_file());
     let mut names: Vec<_> = projects.filter_map(|folder| folder.file_name().into_string().ok()).collect();
     names.sort_unstable();

@@ -20,6 +20,8 @@ fn models_files_and_folders_are_found() {
     assert_eq!(find(&project).unwrap(), Source::File(file.clone()));
     assert_eq!(find(&file).unwrap(), Source::File(file.clone()));
     assert_eq!(find(&empty).unwrap_err().code(), Code::FileNotReadable);
+    let error = find(folder.path()).unwrap_err();
+    assert!(error.help().contains("`my-rig`: name one, such as `"), "{error}");
     assert_eq!(load(&Source::File(project), &[]).unwrap().name, "my-rig");
 }
 

@@ -276,6 +276,13 @@ pub fn name_hint(path: &Path) -> Option<String> {
     if text.contains("://") {
         return Some("nothing is fetched from the network: download the file, and name the copy".into());
     }
+    if cfg!(unix) && is_of_drive(text) {
+        let name = text.rsplit(['/', '\\']).next().unwrap_or_default();
+        return Some(format!(
+            "there are no drives such as `{}` here: copy the file beside what names it, and write `{name}`",
+            &text[..2]
+        ));
+    }
     if text == "~" || text.starts_with("~/") {
         return Some("`~` is a home folder in shells only, without quotes: write the whole path".into());
     }
@@ -283,6 +290,11 @@ pub fn name_hint(path: &Path) -> Option<String> {
         return Some("variables of the shell are not replaced here: write the whole path".into());
     }
     text.contains('\\').then(|| format!("folders are separated by `/` here: `{}`", text.replace('\\', "/")))
+}
+
+/// Whether a path begins with the letter of a drive: `C:/parts`.
+fn is_of_drive(path: &str) -> bool {
+    matches!(path.as_bytes(), [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic())
 }
 
 fn not_readable(path: &Path, cause: &io::Error) -> Error {

@@ -107,7 +107,8 @@ fn missing(error: &clap::Error) -> Option<String> {
         _ => String::new(),
     };
     let flag = missing.split(' ').next().unwrap_or_default();
-    example_with(flag).map(|example| format!("for example `{example}`"))
+    let example = example_of(flag).or_else(|| examples_of_verb().into_iter().next());
+    example.map(|example| format!("for example `{example}`"))
 }
 
 /// An example of a flag that came without its value.
@@ -118,7 +119,10 @@ fn without_value(error: &clap::Error) -> Option<String> {
         "<file>" if flag == "--report" => "rig.html",
         "<dir>" => "rig",
         "<time>" => "1ms",
-        _ => return None,
+        "<times>" => "1ms,5ms",
+        "<method>" => "predictive",
+        "<methods>" => "zoh,predictive",
+        _ => return example_of(flag).map(|example| format!("for example `{example}`")),
     };
     Some(format!("for example `{flag} {meant}`"))
 }
@@ -300,17 +304,21 @@ fn divided_value(words: &[String], stray: &str) -> Option<String> {
     })
 }
 
-/// The first example in the help of the verb of this command line that has this flag, or the first of all.
-fn example_with(flag: &str) -> Option<String> {
+/// Commands in the help of the verb.
+fn examples_of_verb() -> Vec<String> {
     let verb = crate::arguments().find_map(|word| {
         let word = word.to_string_lossy().into_owned();
         (!word.starts_with('-')).then_some(word)
-    })?;
-    let help = Cli::command().find_subcommand(&verb)?.get_after_help()?.to_string();
-    let examples: Vec<&str> =
-        help.lines().map(str::trim).filter(|line| line.starts_with("costep ")).collect();
-    let fitting = examples.iter().find(|line| line.split(' ').any(|word| word == flag));
-    fitting.or(examples.first()).map(|line| (*line).to_owned())
+    });
+    let program = Cli::command();
+    let help = verb.and_then(|verb| Some(program.find_subcommand(&verb)?.get_after_help()?.to_string()));
+    let lines = help.iter().flat_map(|help| help.lines()).map(str::trim);
+    lines.filter(|line| line.starts_with("costep ")).map(str::to_owned).collect()
+}
+
+/// The one with this flag.
+fn example_of(flag: &str) -> Option<String> {
+    examples_of_verb().into_iter().find(|line| line.split(' ').any(|word| word == flag))
 }
 
 /// Prints help, version or a mistake of the command line.

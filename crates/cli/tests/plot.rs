@@ -50,7 +50,7 @@ fn recordings_of_compare_know_their_system() {
 fn mistakes_have_help() {
     let sandbox = desk_with_run("a", "zoh");
     fs::create_dir(sandbox.path("empty")).unwrap();
-    sandbox.run("plot empty").exits(1).says("there is no recording here").says("costep run empty");
+    sandbox.run("plot empty").exits(1).says("there is no recording here").says("costep run SYSTEM --out DIR");
     sandbox.run("plot a --signals s1.y").exits(1).says("did you mean `s1.");
     sandbox.run("plot a --out a.pdf").exits(1).says("neither .svg nor .png");
     sandbox.run("plot a --from soon").exits(1);

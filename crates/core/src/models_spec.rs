@@ -159,8 +159,13 @@ pub fn parse_label(text: &str) -> Result<(&str, Vec<(String, Value)>)> {
     let (id, options) = text.split_once(':').unwrap_or((text, ""));
     let given = options.split(',').filter(|option| !option.trim().is_empty()).map(|option| {
         let (name, value) = option.split_once('=').ok_or_else(|| {
-            Error::new(Code::BadOption, format!("`{option}` in `{text}` is not an option"))
-                .hint("write `name:option=value,option=value`")
+            let is_decimals = option.trim().bytes().all(|byte| byte.is_ascii_digit());
+            Error::new(Code::BadOption, format!("`{option}` in `{text}` is not an option")).hint(
+                match is_decimals {
+                    true => "commas separate options: write a decimal point, as in `nepce:alpha=0.5`",
+                    false => "write `name:option=value,option=value`",
+                },
+            )
         })?;
         Ok((name.trim().to_owned(), Value::parse(value.trim())))
     });

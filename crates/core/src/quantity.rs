@@ -49,6 +49,9 @@ const FREQUENCIES: [(&str, f64); 3] = [("hz", 1.0), ("khz", 1e3), ("mhz", 1e6)];
 fn unknown_unit(text: &str, value: f64, unit: &str) -> Error {
     let error = Error::new(Code::BadQuantity, format!("unknown unit of time `{unit}` in `{text}`"));
     let word = unit.to_lowercase();
+    if word == "m" {
+        return error.hint(format!("write `{value} min` for minutes, `{value} ms` for milliseconds"));
+    }
     let other = OTHER_WORDS.iter().find(|(_, words)| words.contains(&word.as_str()));
     if let Some((ours, _)) = other {
         return error.hint(format!("write `{value} {ours}`"));

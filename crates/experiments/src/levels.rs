@@ -18,13 +18,21 @@ pub fn parse_numbers(text: &str) -> Result<Vec<f64>> {
 
 /// Times in s: a range or a list.
 pub fn parse_times(text: &str) -> Result<Vec<f64>> {
-    let positive =
-        |time: &str| match parse_time(time)? {
-            seconds if seconds > 0.0 => Ok(seconds),
-            _ => Err(Error::new(Code::BadLevels, format!("a step of `{time}` is not possible"))
-                .hint("more than zero")),
-        };
-    parse_range(text, positive)
+    let positive = |time: &str| match parse_time(time)? {
+        seconds if seconds > 0.0 => Ok(seconds),
+        _ => Err(Error::new(Code::BadLevels, format!("a step of `{time}` is not possible"))
+            .hint("write times above zero: commas separate them, `0.5ms,1ms`")),
+    };
+    parse_range(text, positive).map_err(|error| match are_times_otherwise_divided(text) {
+        true => error.hint("times are divided by commas, `1ms,2ms,5ms`; a range is `1ms..5ms:5`"),
+        false => error,
+    })
+}
+
+/// Whether a text is times with something else between them: `1ms 2ms`, `1ms;2ms`, `1ms-5ms`.
+fn are_times_otherwise_divided(text: &str) -> bool {
+    let parts: Vec<&str> = text.split([' ', ';', '-', '|']).filter(|part| !part.is_empty()).collect();
+    parts.len() > 1 && parts.iter().all(|part| parse_time(part).is_ok_and(|time| time > 0.0))
 }
 
 /// A range or a list of what `read` reads.
@@ -87,6 +95,10 @@ mod tests {
             ["1..2", "1..2:log", "1..2:1", "1..2:sqrt:4", "-1..2:log:4", "a", "", "1..2:3:4:5", "1..inf:3"]
         {
             assert!(parse_numbers(text).is_err(), "{text}");
+        }
+        for text in ["1ms 2ms", "1ms;2ms", "1ms-5ms"] {
+            let error = parse_times(text).unwrap_err().to_string();
+            assert!(error.contains("a range is `1ms..5ms:5`"), "{error}");
         }
         assert!(parse_times("0ms..1ms:3").is_err() && parse_times("1..2:99999999").is_err());
     }

@@ -3,14 +3,16 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use costep::{Advice, Advising, Error, HeldInput, Holds, MacroSteps, ReferenceKind, System, Trial, Wish};
+use costep::{
+    Advice, Advising, Code, Error, HeldInput, Holds, MacroSteps, ReferenceKind, System, Trial, Wish,
+};
 use costep_core::quantity::{exact_time, format_time};
 use costep_fmi::DEFAULT_TIMEOUT;
 use costep_project::{FmuSpec, Override};
 
 use crate::args::AdviseArgs;
 use crate::failure::Failure;
-use crate::phrases::{argument, count, show_warnings};
+use crate::phrases::{argument, count, given_by, show_warnings};
 use crate::progress::BudgetProgress;
 use crate::stop;
 use crate::style::{FAINT, GOOD, Output, STRONG, WARN, paint, print, print_error, print_json, say};
@@ -41,8 +43,11 @@ pub(crate) fn run(args: &AdviseArgs, output: Output) -> Result<ExitCode, Failure
     let advising = methods.iter().fold(advising, Advising::method);
     stop::listen();
     let bar = BudgetProgress::new(output, args.time);
-    let advice =
-        system.advise_with(&advising, &mut |doing, left| bar.see(doing, left.unwrap_or(args.time)))?;
+    let advice = system.advise_with(&advising, &mut |doing, left| bar.see(doing, left.unwrap_or(args.time)));
+    let advice = advice.map_err(|error| match error.code() {
+        Code::BadValue => given_by(error, &format!("--error {}", args.error)),
+        _ => error,
+    })?;
     bar.finish();
     let answer = Answer { system: &system, advice: &advice, args };
     if output.json {

@@ -125,14 +125,23 @@ fn refuse_signal(path: &Path) -> Result<(), Error> {
 pub(crate) fn recording_in(path: &Path) -> Result<PathBuf, Error> {
     let file = if path.is_dir() { path.join(RECORDING) } else { path.into() };
     if path.is_dir() && !file.exists() {
-        let hint = match path.join(PROJECT).is_file() {
-            true => format!("`costep run {}` makes one", argument(path)),
-            false => "`costep run SYSTEM --out DIR` makes one".into(),
+        let hint = match (path.join(PROJECT).is_file(), recorded_within(path)) {
+            (true, _) => format!("`costep run {}` makes one", argument(path)),
+            (false, Some(run)) => format!("there is one in `{}`", run.display()),
+            (false, None) => "`costep run SYSTEM --out DIR` makes one".into(),
         };
         let error = Error::new(Code::FileNotReadable, "there is no recording here").in_file(path);
         return Err(error.looked_for(&file).hint(hint));
     }
     Ok(file)
+}
+
+/// A folder in this one with a recording, the first by its name.
+fn recorded_within(folder: &Path) -> Option<PathBuf> {
+    const LOOKED_AT: usize = 1000;
+    let folders = std::fs::read_dir(folder).ok()?.take(LOOKED_AT).flatten().map(|entry| entry.path());
+    let first = folders.filter(|folder| folder.join(RECORDING).is_file()).min()?;
+    Some(first.strip_prefix(".").map(Path::to_path_buf).unwrap_or(first))
 }
 
 /// A recording and which of its signals are wanted.

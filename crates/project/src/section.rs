@@ -345,7 +345,7 @@ pub(crate) fn text<'a>(node: &'a Node, what: &dyn Display, problems: &mut Proble
                 let what = what.to_string();
                 let error = wrong_kind(&what, other, "text");
                 match (other, what.split_once("[[")) {
-                    (Value::List(_), Some((_, table))) => error
+                    (Value::List(items), Some((_, table))) if items.len() > 1 => error
                         .hint(format!("write one text in quotes, and a table `[[{table}` for each of them")),
                     _ => error.hint(as_text(other)),
                 }

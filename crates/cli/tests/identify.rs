@@ -131,6 +131,7 @@ fn mistakes_are_named() {
     refused(&from(",file=models.toml"), "E0306", "costep identify");
     sandbox.run("identify chain --step 1ms --t-end 0.3s --out chain.toml --quiet").exits(0);
     refused(&from(",file=chain.toml"), "E0306", "has no part");
+    refused(&from(",file=chain.toml"), "E0306", "these are models of `chain`");
 
     let identify = "identify dual-mass --step 1ms --t-end 1s";
     refused(&format!("{identify} --method zoh --out x.toml"), "E0303", "source=rls");

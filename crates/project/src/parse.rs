@@ -180,6 +180,15 @@ fn content_of<'a>(text: &'a str, error: &toml::de::Error) -> &'a str {
     line_of(text, error).split('#').next().unwrap_or_default().trim()
 }
 
+/// The line of an error if it begins a table, as one before it does, whose number is given.
+fn first_header<'a>(text: &'a str, error: &toml::de::Error) -> Option<(&'a str, usize)> {
+    let header = content_of(text, error);
+    let line = text.get(..offset(error))?.matches('\n').count();
+    let same = |line: &str| line.split('#').next().is_some_and(|line| line.trim() == header);
+    let first = text.lines().take(line).position(same)?;
+    header.starts_with('[').then_some((header, first + 1))
+}
+
 /// What stands behind `=` in the line of an error.
 fn value_of_line<'a>(text: &'a str, error: &toml::de::Error) -> Option<&'a str> {
     Some(content_of(text, error).split_once('=')?.1.trim())
@@ -293,6 +302,10 @@ fn in_our_words(text: &str, error: &toml::de::Error) -> Error {
     {
         return Error::new(Code::Duplicate, format!("`[[{found}]]` in double brackets is a list"))
             .hint(format!("each has a table of its own name: write `{header}`"));
+    }
+    if let Some((header, first)) = first_header(text, error).filter(|_| is_duplicate(error)) {
+        return Error::new(Code::Duplicate, format!("`{header}` is given twice, first in line {first}"))
+            .hint("put all keys into one of them, or give this one another name");
     }
     if is_duplicate(error) {
         return Error::new(Code::Duplicate, format!("`{found}` is given twice in the same table"))

@@ -89,7 +89,15 @@ impl ModelFile {
         for (i, model) in self.models.iter().enumerate() {
             if !known().any(|name| name == model.part) {
                 let message = format!("the system has no part `{}` with outputs", short(&model.part));
-                return Err(Misfit::of(i, "part", message).suggest(&model.part, known()));
+                let misfit = Misfit::of(i, "part", message);
+                let is_foreign = !self.models.iter().any(|model| known().any(|name| name == model.part));
+                return Err(match is_foreign {
+                    true => misfit.hint(format!(
+                        "these are models of `{}`: `costep identify SYSTEM --out FILE` makes those of this system",
+                        short(&self.system)
+                    )),
+                    false => misfit.suggest(&model.part, known()),
+                });
             }
             if self.models[..i].iter().any(|other| other.part == model.part) {
                 return Err(Misfit::of(i, "part", format!("there are two models of `{}`", model.part))

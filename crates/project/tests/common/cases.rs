@@ -15,7 +15,7 @@ pub(crate) const CASES: &[Case] = &[
     ("name = \"rig\"", "name = “rig”", Code::Syntax, 2, "write straight quotes: name = \"rig\""),
     ("alpha = 0.5", "alpha = 0.5kg", Code::Syntax, 11, "written without a unit: 0.5"),
     ("ck = 2e5", "ck = 2,5e5", Code::Syntax, 24, "write a decimal point: 2.5e5"),
-    ("[native.b]", "[native.a]", Code::Duplicate, 21, "`a` is given twice"),
+    ("[native.b]", "[native.a]", Code::Duplicate, 21, "`[native.a]` is given twice, first in line 17"),
     ("part = \"s2\"", "part = \"s2\"\npart = \"s1\"", Code::Duplicate, 24, "`part` is given twice"),
     ("size = \"1 ms\"", "size = \"1 ms", Code::Syntax, 7, "close the text with `\"`"),
     ("size = \"1 ms\"", "size = '1 ms", Code::Syntax, 7, "close the text with `'`"),

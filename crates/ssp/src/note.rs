@@ -47,6 +47,15 @@ pub struct Note {
 }
 
 impl Note {
+    /// About an element in a line of a file; line 0 is none.
+    pub fn new(
+        (severity, code): (Severity, Code),
+        message: String,
+        (element, file, line): (String, Arc<str>, u32),
+    ) -> Self {
+        Self { severity, code, message, element, file, line: (line > 0).then_some(line), hint: None }
+    }
+
     /// The code by which it is shown: warnings and remarks have codes of their own, whatever they are about.
     pub fn shown_code(&self) -> Code {
         match self.severity {

@@ -99,16 +99,8 @@ impl Builder {
     }
 
     fn note(&mut self, severity: Severity, code: Code, line: u32, message: String) {
-        let (element, file) = (String::new(), self.file.clone());
-        self.notes.push(Note {
-            severity,
-            code,
-            message,
-            element,
-            file,
-            line: (line > 0).then_some(line),
-            hint: None,
-        });
+        let place = (String::new(), self.file.clone(), line);
+        self.notes.push(Note::new((severity, code), message, place));
     }
 
     /// The file is wrong.

@@ -206,16 +206,8 @@ impl Flattener {
 
     fn note(&mut self, severity: Severity, code: Code, spot: &Spot, message: impl Into<String>) {
         let Spot { file, line, element } = spot.clone();
-        let (message, element) = (message.into(), element.to_string());
-        self.notes.push(Note {
-            severity,
-            code,
-            message,
-            element,
-            file,
-            line: (line > 0).then_some(line),
-            hint: None,
-        });
+        let place = (element.to_string(), file, line);
+        self.notes.push(Note::new((severity, code), message.into(), place));
     }
 
     /// A warning about a name that is nearly like another.

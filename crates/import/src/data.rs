@@ -9,6 +9,7 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
+use costep_core::quantity::{split_quantity, with_point};
 use costep_core::{Code, Error, External, Place, Result};
 use costep_fmu_file::{BaseUnit, short};
 use costep_results::Table;
@@ -118,23 +119,12 @@ impl DataFile {
 
     fn from_text(path: PathBuf, text: String) -> Result<Self> {
         let Some((index, first)) = rows(&text).next() else {
-            return Err(flaw(&path, 1, "the file is empty".into()));
+            return Err(flaw(&path, 1, "the file is empty".into()).hint(LINES));
         };
-        if let Some((names, _)) =
-            rows(&text).nth(1).filter(|(_, second)| begins_with_time(second) && !begins_with_time(first))
-        {
-            let message = format!("the names of the columns are in line {}", names + 1);
-            return Err(flaw(&path, index + 1, message)
-                .because("the first line is taken as the line of names, and looks like a title")
-                .hint(format!("delete line {}, or begin it with `#`", index + 1)));
+        if let Some(error) = title_above(&path, &text) {
+            return Err(error);
         }
-        let separator = separator(first);
-        let Some(separator) = separator else {
-            let message = "the file has only one column".into();
-            return Err(flaw(&path, index + 1, message)
-                .because("the first column is time, those after it are values")
-                .hint("write `time,value` and a time in seconds in each line; separate columns by tabs, semicolons or commas"));
-        };
+        let Some(separator) = separator(first) else { return Err(one_column(&path, index + 1, first)) };
         let cells: Vec<Cow<'_, str>> = cells(first, separator).collect();
         let is_row = cells.iter().all(|cell| number(cell, separator).is_some());
         let columns: Vec<Heading> = match is_row {
@@ -147,7 +137,10 @@ impl DataFile {
         if let Some(twice) =
             columns.iter().find(|column| !column.name.is_empty() && !seen.insert(&column.name))
         {
-            return Err(flaw(&path, index + 1, format!("two columns are called `{}`", short(&twice.name))));
+            let message = format!("two columns are called `{}`", short(&twice.name));
+            return Err(
+                flaw(&path, index + 1, message).hint("give each column a name of its own in this line")
+            );
         }
         if let Some(place) = misplaced_time(&columns) {
             let (first, time) = (short(&columns[0].name), short(&columns[place].name));
@@ -158,9 +151,13 @@ impl DataFile {
             ));
         }
         let unit = columns[0].unit.as_deref().unwrap_or("s");
-        let scale = time_unit(unit)
-            .ok_or_else(|| flaw(&path, index + 1, format!("`{}` is not a unit of time", short(unit))))?;
+        let scale = time_unit(unit).ok_or_else(|| {
+            flaw(&path, index + 1, format!("`{}` is not a unit of time", short(unit))).hint(TIME_UNITS)
+        })?;
         let skipped = if is_row { index } else { index + 1 };
+        if let Some(error) = text_below_names(&path, &text, separator).filter(|_| !is_row) {
+            return Err(error);
+        }
         Ok(Self { path, columns, content: Content::Csv { text, separator, skipped, scale } })
     }
 
@@ -205,7 +202,7 @@ impl DataFile {
             }
         };
         if points.is_empty() {
-            return Err(self.error("the file has no rows".into()));
+            return Err(self.error("the file has no rows".into()).hint(LINES));
         }
         for (t, value) in &mut points {
             (*t, *value) = (*t + wanted.time_offset, wanted.gain * *value + wanted.offset);
@@ -258,6 +255,7 @@ impl DataFile {
                     true => error.because("commas separate columns here").hint(
                         "are these decimal commas? then separate columns by `;`, or write decimal points",
                     ),
+                    false if count < columns => error.hint("complete the line, or leave it out"),
                     false => error,
                 });
             }
@@ -275,19 +273,23 @@ impl DataFile {
                     }
                 };
                 let error = flaw(&self.path, index + 1, message);
-                return Err(match looks_like_date(cell.trim()) && place == 0 {
+                let cell = cell.trim();
+                return Err(match looks_like_date(cell) && place == 0 {
                     true => error
                         .because("times are numbers of seconds from the start of the run, not dates")
                         .hint(
                             "subtract the first one and write seconds, or hours in a column named `time [h]`",
                         ),
-                    false => error,
+                    false => match remedy_of_cell(cell, &self.columns[place].name, separator) {
+                        Some(hint) => error.hint(hint),
+                        None => error,
+                    },
                 });
             };
             let time = time * factor / divisor;
             if let Some((before, _)) = points.last().filter(|(before, _)| time < *before) {
                 let message = format!("times do not rise: {before} s is followed by {time} s");
-                return Err(flaw(&self.path, index + 1, message));
+                return Err(flaw(&self.path, index + 1, message).hint("sort the lines by their times"));
             }
             points.push((time, value));
         }
@@ -319,13 +321,135 @@ impl DataFile {
         }
     }
 
+    /// At the line of names, where there is one.
     fn unknown(&self, message: String) -> Error {
-        Error::new(Code::UnknownColumn, message).in_file(&self.path)
+        let line = match &self.content {
+            Content::Csv { skipped, .. } if *skipped > 0 => Some(*skipped),
+            _ => None,
+        };
+        Error::new(Code::UnknownColumn, message).at(Place::File { path: self.path.clone(), line, text: None })
     }
 
     fn error(&self, message: String) -> Error {
         Error::new(Code::DataFile, message).in_file(&self.path)
     }
+}
+
+/// The error of a title above the line of names: that names time, or is the first of several columns.
+fn title_above(path: &Path, text: &str) -> Option<Error> {
+    let (index, first) = rows(text).next()?;
+    let is_names = |row: &str| match separator(first) {
+        None => separator(row).is_some(),
+        Some(_) => begins_with_time(row) && !begins_with_time(first),
+    };
+    let (names, row) = rows(text).take(LONGEST_TITLE).skip(1).find(|(_, row)| is_names(row))?;
+    let mark = separator(row)?;
+    let is_text = |row: &str| cells(row, mark).all(|cell| number(&cell, mark).is_none());
+    // What has numbers above is no line of names but one of another kind of table.
+    if !rows(text).take_while(|(at, _)| *at <= names).all(|(_, row)| is_text(row)) {
+        return None;
+    }
+    let [from, to] = [index + 1, names];
+    let (title, delete) = match from == to {
+        true => (format!("line {from}"), "it"),
+        false => (format!("lines {from} to {to}"), "each of them"),
+    };
+    let message = format!("the names of the columns are in line {}", names + 1);
+    let error = flaw(path, from, message)
+        .because("the first line is taken as the line of names, and looks like a title");
+    Some(error.hint(format!("delete {title}, or begin {delete} with `#`")))
+}
+
+const LINES: &str = "write a line of names, `time,value`, and below it a line of numbers for each time";
+const TIME_UNITS: &str = "known here: ns, us, ms, s, sec, min, h, d, a; without a unit, times are in s";
+/// Lines of a title that are looked through.
+const LONGEST_TITLE: usize = 20;
+
+fn one_column(path: &Path, line: usize, first: &str) -> Error {
+    let error = flaw(path, line, "the file has only one column".into());
+    if first.split_whitespace().count() > 1 {
+        let names: Vec<_> = first.split_whitespace().take(10).collect();
+        return error
+            .because("blanks do not separate columns")
+            .hint(format!("separate them by tabs, semicolons or commas: `{}`", short(&names.join(","))));
+    }
+    error
+        .because("the first column is time, those after it are values")
+        .hint("write `time,value` and a time in seconds in each line; separate columns by tabs, semicolons or commas")
+}
+
+/// The error of a line below that of names which has no numbers either: units, or the names themselves below a title.
+fn text_below_names(path: &Path, text: &str, separator: char) -> Option<Error> {
+    let mut lines = rows(text);
+    let ((names_at, names), (at, second)) = (lines.next()?, lines.next()?);
+    let cells_of = |row| cells(row, separator).map(Cow::into_owned).collect::<Vec<String>>();
+    let (names, found) = (cells_of(names), cells_of(second));
+    // A time that is a date, or one value that is none, is told with its cell.
+    if found.iter().any(|cell| number(cell, separator).is_some() || looks_like_date(cell)) {
+        return None;
+    }
+    let units: Vec<&str> = found.iter().map(|cell| cell.trim_matches(['[', ']', '(', ')', ' '])).collect();
+    if time_unit(units[0]).is_some() && units.len() == names.len() {
+        let with_unit = |(name, unit): (&String, &&str)| match *unit {
+            "" | "-" | "1" => name.clone(),
+            unit => format!("{} [{unit}]", heading(name).0),
+        };
+        let names: Vec<_> = names.iter().zip(&units).map(with_unit).collect();
+        return Some(
+            flaw(path, at + 1, "the line has units, where values are expected".into())
+                .because("units stand behind the names of the columns")
+                .hint(format!(
+                    "write `{}` in line {}, and delete line {}",
+                    short(&names.join(&separator.to_string())),
+                    names_at + 1,
+                    at + 1
+                )),
+        );
+    }
+    let (third, _) = lines
+        .next()
+        .filter(|(_, row)| cells(row, separator).all(|cell| number(&cell, separator).is_some()))?;
+    Some(
+        flaw(path, at + 1, "the line has no numbers, where values are expected".into())
+            .because(format!(
+                "the names of the columns are taken from line {}; numbers begin in line {}",
+                names_at + 1,
+                third + 1
+            ))
+            .hint(format!(
+                "is line {} a title, or line {} a remark? Delete it, or begin it with `#`",
+                names_at + 1,
+                at + 1
+            )),
+    )
+}
+
+/// What to write for a cell that is no number.
+fn remedy_of_cell(cell: &str, column: &str, separator: char) -> Option<String> {
+    const NOTHING: [&str; 6] = ["", "nan", "na", "n/a", "null", "-"];
+    if NOTHING.iter().any(|nothing| cell.eq_ignore_ascii_case(nothing)) {
+        return Some(
+            "where a value is not known, leave out the line: values between lines are interpolated".into(),
+        );
+    }
+    if let Some(plain) = with_point(cell).filter(|plain| number(plain, separator).is_some()) {
+        return Some(format!("write a decimal point: `{}`", short(&plain)));
+    }
+    let may_be_unit = |(_, unit): &(&str, &str)| cell.contains(' ') || is_unit(unit);
+    if let Some((plain, unit)) = split_quantity(cell).filter(may_be_unit) {
+        return Some(format!(
+            "write the number alone, `{}`, and the unit once, behind the name: `{} [{}]`",
+            short(plain),
+            short(column),
+            short(unit)
+        ));
+    }
+    let grouped = match separator {
+        ',' => cell.replace([' ', '\''], ""),
+        _ => cell.replace([' ', '\'', '.'], ""),
+    };
+    let is_grouped = grouped.len() < cell.len() && number(&grouped, separator).is_some();
+    is_grouped.then(|| format!("write it without marks between thousands: `{}`", short(&grouped)))
 }
 
 fn separator(row: &str) -> Option<char> {
@@ -338,20 +462,20 @@ fn begins_with_time(row: &str) -> bool {
     name.is_some_and(|name| name == "t" || name.eq_ignore_ascii_case("time"))
 }
 
-/// The unit in which a name seems to end: `Force (kN)`, `force_kN`. A single letter behind a line is as likely a part of the name.
+/// The unit in which a name seems to end: `Force (kN)`, `force_kN`, `F/kN`. A single letter behind a line is as likely a part of the name.
 fn unit_in_name(name: &str) -> Option<&str> {
-    let known = |unit: &str| BaseUnit::parse(unit).is_some();
-    let is_unit = |unit: &str| {
-        known(unit)
-            || unit
-                .strip_prefix(['k', 'M', 'G', 'm', 'c', 'u', 'n'])
-                .is_some_and(|unit| !unit.is_empty() && known(unit))
-    };
     let unit = match name.strip_suffix(')') {
         Some(opened) => opened.rsplit_once('(')?.1.trim(),
-        None => name.rsplit_once('_')?.1,
+        None => name.rsplit_once(['_', '/'])?.1.trim(),
     };
     (is_unit(unit) && (name.ends_with(')') || unit.len() > 1)).then_some(unit)
+}
+
+/// Whether a text is a unit that is known, perhaps with a prefix.
+fn is_unit(unit: &str) -> bool {
+    let known = |unit: &str| BaseUnit::parse(unit).is_some();
+    let prefixed = unit.strip_prefix(['k', 'M', 'G', 'm', 'c', 'u', 'n']);
+    known(unit) || prefixed.is_some_and(|unit| !unit.is_empty() && known(unit))
 }
 
 /// The place of a column that is called time although it is not the first, while the first has another name.
@@ -414,8 +538,14 @@ fn read_text(path: &Path) -> Result<String> {
             false => error,
         });
     }
-    if bytes.trim_ascii_start().starts_with(b"{") {
-        return Err(Error::new(Code::DataFile, "the file is JSON, not a file of values").in_file(path).hint(
+    let other = match bytes.trim_ascii_start().first() {
+        Some(b'{') => Some("JSON"),
+        Some(b'<') => Some("XML or a web page"),
+        _ => None,
+    };
+    if let Some(other) = other {
+        let message = format!("the file is {other}, not a file of values");
+        return Err(Error::new(Code::DataFile, message).in_file(path).hint(
             "write it as CSV: a line of names, `time` first, and below it numbers, separated by commas",
         ));
     }
@@ -461,6 +591,48 @@ mod tests {
     }
 
     #[test]
+    fn titles_and_units_in_lines_of_their_own_are_told() {
+        let units = "write `time [s],F [N],x` in line 1, and delete line 2";
+        for (text, line, hint) in [
+            ("time,F,x\ns,N,-\n0,1,2\n", 2, units),
+            ("time,F,x\n[s],[N],[-]\n0,1,2\n", 2, units),
+            ("time,F,x\n(s), (N), \n0,1,2\n", 2, units),
+            ("t;F\nms;kN\n0;1,5\n", 2, "write `t [ms];F [kN]` in line 1"),
+            ("Rig 7\ntime,F\n0,1\n", 1, "delete line 1, or begin it with `#`"),
+            ("Rig 7\nof May\nZeit;F\n0;1\n", 1, "delete lines 1 to 2, or begin each of them with `#`"),
+            ("Rig 7, of May\nZeit,F\n0,1\n", 2, "is line 1 a title, or line 2 a remark?"),
+            ("time F\n0 1\n", 1, "separate them by tabs, semicolons or commas: `time,F`"),
+        ] {
+            let error = points(text, "F").unwrap_err();
+            assert!(error.help().starts_with(hint), "{text:?}: {error}");
+            let Place::File { line: at, .. } = &error.details().place else { panic!("{error}") };
+            assert_eq!(*at, Some(line), "{text:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn cells_that_are_no_numbers_get_what_to_write() {
+        for (text, hint) in [
+            ("t,F\n0,1 N\n", "write the number alone, `1`, and the unit once, behind the name: `F [N]`"),
+            ("t,F\n0 s,1\n", "write the number alone, `0`, and the unit once, behind the name: `t [s]`"),
+            ("t,F\n0,NaN\n", "leave out the line"),
+            ("t,F\n0,\n", "leave out the line"),
+            ("t,F\n0,\"1,5\"\n", "write a decimal point: `1.5`"),
+            ("t,F\n0,0x1F\n", "fix the file at the line shown"),
+            ("t,F\n0,1\n1\n", "complete the line, or leave it out"),
+            ("t,F,F\n0,1,2\n", "give each column a name of its own"),
+            ("t [seconds],F\n0,1\n", "known here: ns, us, ms, s"),
+            ("", "write a line of names"),
+            ("t,F\n", "write a line of names"),
+            ("t;F\n0;1.000,5\n", "without marks between thousands: `1000,5`"),
+            ("t,F\n1,2\n0,2\n", "sort the lines by their times"),
+        ] {
+            let error = points(text, "F").unwrap_err();
+            assert!(error.help().contains(hint), "{text:?}: {error}");
+        }
+    }
+
+    #[test]
     fn an_index_of_rows_is_no_time() {
         for heading in [",time,u", "\"\",time,u", ",time [s],u", "n,Time (s),u"] {
             let error = points(&format!("{heading}\n0,0,0\n1,0.5,1\n"), "u").unwrap_err().to_string();
@@ -476,7 +648,10 @@ mod tests {
     #[test]
     fn units_of_values_are_seen_in_their_names() {
         let unit = |name: &str| file(&format!("t,{name}\n0,1\n")).unwrap().unit(name).map(str::to_owned);
-        assert_eq!(["F (kN)", "F_kN", "F (N)"].map(unit), ["kN", "kN", "N"].map(|unit| Some(unit.into())));
+        assert_eq!(
+            ["F (kN)", "F_kN", "F/kN", "F (N)"].map(unit),
+            ["kN", "kN", "kN", "N"].map(|unit| Some(unit.into()))
+        );
         assert_eq!(["F", "F (left)", "F_left", "F_m", "x_1"].map(unit), [const { None }; 5]);
     }
 
@@ -542,8 +717,8 @@ mod tests {
             ("t,u", None, Code::DataFile),
             ("Rig 7, 2026-03-01\ntime,u\n0,1", Some(1), Code::DataFile),
             ("Rig 7\n\nTime [s];u\n0;1", Some(1), Code::DataFile),
-            ("t,v\n0,1", None, Code::UnknownColumn),
-            ("u,v\n0,1", None, Code::UnknownColumn),
+            ("t,v\n0,1", Some(1), Code::UnknownColumn),
+            ("# a drive\nu,v\n0,1", Some(2), Code::UnknownColumn),
         ] {
             let error = points(text, "u").unwrap_err();
             assert_eq!(error.code(), code, "{text:?}: {error}");

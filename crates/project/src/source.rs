@@ -69,12 +69,16 @@ fn not_found(text: &str, path: &Path, models: &[&ModelEntry]) -> Error {
     if text.contains(['/', '\\']) || text.ends_with(".toml") {
         return unreadable(path, fs::metadata(path).err().unwrap_or_else(|| io::ErrorKind::NotFound.into()));
     }
+    let here = Path::new(".");
     let error = Error::new(Code::UnknownModel, format!("`{text}` is neither a built-in model nor a file"))
         .looked_for(path)
         .suggest(
             text,
-            models.iter().map(|entry| entry.id).chain(projects_in(Path::new(".")).iter().map(String::as_str)),
+            models.iter().map(|entry| entry.id).chain(projects_in(here).iter().map(String::as_str)),
         );
+    if let Some(file) = system_called(text) {
+        return error.hint(format!("did you mean `{file}`?"));
+    }
     match error.details().hint.clone() {
         Some(suggestion) => error.hint(format!("{suggestion} - or name a file: {WHAT_IT_MAY_BE}")),
         None => error.hint(WHAT_IT_MAY_BE),
@@ -92,11 +96,21 @@ fn projects_within(folder: &Path) -> Option<String> {
     Some(format!("there are projects in folders of it, `{named}`{more}: name one, such as `{first}`"))
 }
 
+/// The file here that is called so but for its ending, and may be a system.
+fn system_called(name: &str) -> Option<String> {
+    const ENDINGS: [&str; 7] = ["toml", "ssp", "ssd", "msim", "fmu", "json", "xml"];
+    ENDINGS.iter().map(|ending| format!("{name}.{ending}")).find(|file| Path::new(file).is_file())
+}
+
 /// Names of the folders with a project in a folder.
 fn projects_in(folder: &Path) -> Vec<String> {
     const LOOKED_AT: usize = 1000;
     let folders = fs::read_dir(folder).into_iter().flatten().take(LOOKED_AT).flatten();
-    let projects = folders.filter(|folder| folder.path().join(PROJECT_FILE).is_file());
+    let is_project = |folder: &Path| {
+        folder.join(PROJECT_FILE).is_file()
+            || costep_import::system_in(folder).is_ok_and(|system| system.is_some())
+    };
+    let projects = folders.filter(|folder| folder.path().is_dir() && is_project(&folder.path()));
     let mut names: Vec<_> = projects.filter_map(|folder| folder.file_name().into_string().ok()).collect();
     names.sort_unstable();
     names

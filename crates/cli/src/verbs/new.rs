@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 use costep_core::{Code, Error};
 use costep_fmu_file::{Fmu, Terminal};
+use costep_import::Format;
 use costep_project::{NewFmu, Project, Source, component_name, new_project};
 use serde_json::json;
 
@@ -22,6 +23,9 @@ pub(super) const PROJECT: &str = "system.toml";
 pub(crate) fn run(args: &NewArgs, output: Output) -> Result<ExitCode, Failure> {
     if args.dir.is_file() {
         return Err(folder_is_missing(args).into());
+    }
+    if is_fmu(&args.dir) && !args.dir.exists() {
+        return Err(named_like_an_fmu(args).into());
     }
     let file = args.dir.join(PROJECT);
     if file.exists() {
@@ -48,10 +52,27 @@ pub(crate) fn run(args: &NewArgs, output: Output) -> Result<ExitCode, Failure> {
         .collect();
     let project = args.dir.file_name().map_or_else(|| "system".into(), |name| name.to_string_lossy());
     write_new(&file, new_project(&project, &described).as_bytes())?;
-    let mut copied = if args.no_copy { Vec::new() } else { files };
+    // Those that are used where they are have no original elsewhere.
+    let copies = files.iter().zip(&originals).filter(|(_, original)| original.is_some());
+    let mut copied: Vec<String> = copies.map(|(file, _)| file.clone()).collect();
     let mut seen = HashSet::new();
     copied.retain(|file| seen.insert(file.clone()));
     report(&file, &copied, output)
+}
+
+fn is_fmu(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("fmu"))
+}
+
+/// The error of the name of an FMU where the new folder should be named: a folder of such a name would be taken for an FMU ever after.
+fn named_like_an_fmu(args: &NewArgs) -> Error {
+    let files: Vec<_> = [&args.dir].into_iter().chain(&args.fmus).map(|file| argument(file)).collect();
+    Error::new(
+        Code::CommandLine,
+        format!("`{}` is the name of an FMU, not of a new folder", args.dir.display()),
+    )
+    .because("the first argument is the folder to make")
+    .hint(format!("`costep new rig {}`", files.join(" ")))
 }
 
 /// The error of a file where the new folder should be named.
@@ -70,12 +91,30 @@ fn folder_is_missing(args: &NewArgs) -> Error {
 fn open_all(paths: &[PathBuf]) -> Result<Vec<Fmu>, Failure> {
     let (mut fmus, mut errors) = (Vec::new(), Vec::new());
     for path in paths {
-        match Fmu::open(path) {
+        match whole_system(path).map_or_else(|| Fmu::open(path), Err) {
             Ok(fmu) => fmus.push(fmu),
             Err(error) => errors.push(error),
         }
     }
     if errors.is_empty() { Ok(fmus) } else { Err(errors.into()) }
+}
+
+/// The error of a system of several parts, where an FMU should be named.
+fn whole_system(path: &Path) -> Option<Error> {
+    let file = argument(path);
+    let error = |what: &str| {
+        Error::new(Code::NotAnFmu, format!("`{}` is {what}, not an FMU", path.display())).in_file(path)
+    };
+    if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml")) && path.is_file() {
+        let error = error("a project file");
+        return Some(error.hint(format!("name the FMUs that it names; `costep run {file}` runs it")));
+    }
+    Format::of(path).filter(|_| path.is_file()).map(|_| {
+        let error = error("a system of another tool");
+        error.hint(format!(
+            "`costep import {file} --out rig` makes a project of it, `costep run {file}` runs it"
+        ))
+    })
 }
 
 fn terminals_or_warning(fmu: &mut Fmu) -> Vec<Terminal> {
@@ -184,7 +223,7 @@ fn write_new(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     });
     written.map_err(|cause| match cause.kind() {
         io::ErrorKind::AlreadyExists => Error::new(Code::Exists, format!("`{}` exists", path.display()))
-            .hint("choose another folder, or remove it"),
+            .hint("choose another folder, or `--no-copy`, which leaves FMUs where they are"),
         _ => unwritable(path, cause),
     })
 }

@@ -5,6 +5,7 @@ mod copies;
 mod entry_reader;
 mod kind;
 mod name;
+mod not_there;
 mod records;
 mod zip64;
 
@@ -19,6 +20,7 @@ use crate::fmu::unpacked_fmu;
 use crate::folder::HeldFile;
 use crate::limits::Limits;
 use entry_reader::EntryReader;
+pub use not_there::{name_hint, not_there};
 use records::{Oddities, Record};
 
 /// A file or bytes in memory.
@@ -225,76 +227,6 @@ pub(crate) fn placed(error: Error, path: &Path) -> Error {
         Place::Nowhere => error.in_file(path),
         _ => error,
     }
-}
-
-/// The error of a file that does not exist: of the files beside it that end alike, the one that may be meant.
-pub fn not_there(path: &Path) -> Error {
-    const LOOKED_AT: usize = 1000;
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let files =
-        || fs::read_dir(folder).into_iter().flatten().take(LOOKED_AT).flatten().map(|file| file.path());
-    let alike = files().filter(|file| file.extension() == path.extension());
-    let mut names: Vec<_> =
-        alike.filter_map(|file| Some(file.file_name()?.to_string_lossy().into_owned())).collect();
-    names.sort_unstable();
-    let mut same_stem =
-        files().filter(|file| file.is_file() && file.file_stem().is_some_and(|stem| *stem == *name));
-    let with_ending = same_stem.next().filter(|_| path.extension().is_none());
-    let with_ending = with_ending.and_then(|file| Some(file.file_name()?.to_string_lossy().into_owned()));
-    let hint = match path.extension() {
-        _ if let Some(hint) = name_hint(path) => return missing(path).hint(hint),
-        _ if let Some(other) = with_ending => return missing(path).hint(format!("did you mean `{other}`?")),
-        Some(_) if path.with_extension("").is_dir() => {
-            return missing(path)
-                .hint(format!("did you mean the folder `{}`?", path.with_extension("").display()));
-        }
-        _ if !folder.exists() => format!("there is no folder `{}`", folder.display()),
-        Some(ending) => {
-            format!("no .{} in this folder has a name like this: check name and folder", ending.display())
-        }
-        None => "check name and folder".into(),
-    };
-    missing(path).hint(hint).suggest(&name, names.iter().map(String::as_str))
-}
-
-fn missing(path: &Path) -> Error {
-    Error::new(Code::FileNotReadable, format!("`{}` does not exist", path.display()))
-        .in_file(path)
-        .looked_for(path)
-}
-
-/// What is wrong with the name of a file that a shell or a browser would have understood.
-pub fn name_hint(path: &Path) -> Option<String> {
-    let text = path.to_str()?;
-    if let Some(local) = text.strip_prefix("file://") {
-        return Some(format!("write the path alone: `{local}`"));
-    }
-    if text.contains("://") {
-        return Some("nothing is fetched from the network: download the file, and name the copy".into());
-    }
-    if cfg!(unix) && is_of_drive(text) {
-        let name = text.rsplit(['/', '\\']).next().unwrap_or_default();
-        return Some(format!(
-            "there are no drives such as `{}` here: copy the file beside what names it, and write `{name}`",
-            &text[..2]
-        ));
-    }
-    if text == "~" || text.starts_with("~/") {
-        return Some("`~` is a home folder in shells only, without quotes: write the whole path".into());
-    }
-    if text.starts_with('$') || text.starts_with('%') {
-        return Some("variables of the shell are not replaced here: write the whole path".into());
-    }
-    text.contains('\\').then(|| format!("folders are separated by `/` here: `{}`", text.replace('\\', "/")))
-}
-
-/// Whether a path begins with the letter of a drive: `C:/parts`.
-fn is_of_drive(path: &str) -> bool {
-    matches!(path.as_bytes(), [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic())
 }
 
 fn not_readable(path: &Path, cause: &io::Error) -> Error {

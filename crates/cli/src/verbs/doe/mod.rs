@@ -9,9 +9,10 @@ use std::time::Instant;
 use costep::pages::{DoePage, check_page_file, write_page};
 use costep::{
     Campaign, CampaignRow, Code, Error, Errors, Plan, PlanAnalysis, Registry, RunFolder, RunTable, ShardSpec,
-    failures,
+    Source, failures,
 };
 use costep_experiments::threads;
+use costep_import::Format;
 use serde_json::{Value, json};
 
 use crate::args::DoeArgs;
@@ -121,13 +122,17 @@ fn system_in_place_of_plan(name: &str) -> Option<Error> {
         let plan = argument(&file.join(PLAN));
         return Some(no_plan(name, "a folder").hint(format!("`costep doe {plan}`")));
     }
+    // A plan for what is no system would help nobody.
+    if let (true, Err(error)) = (is_folder, Source::find(name)) {
+        return Some(error);
+    }
     let is_model = !file.exists() && Registry::standard().model(name).is_ok();
     let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
     let kind = match () {
         () if is_folder => "a folder",
         () if is_model => "a built-in model",
         () if ends(&[".fmu"]) && file.exists() => "an FMU",
-        () if ends(&[".ssp", ".ssd", ".msim"]) && file.exists() => "a system",
+        () if file.is_file() && Format::of(file).is_some() => "a system",
         () => return None,
     };
     let example = format!(

@@ -14,7 +14,7 @@ use crate::between::Between;
 use crate::folder::{OUTCOME, PREVIOUS_RECORDING, PROJECT_COPY, RECORDING, RunFolder, unwritable};
 use crate::origin::{ORIGIN, Origin};
 use crate::recorder::{Plan, Recorder};
-use crate::shell::shell_word;
+use crate::shell_word;
 
 /// Prepares the folder: a copy of the project, the recording before this one kept under another name. `base` is the project without
 /// the settings of the run.

@@ -68,7 +68,6 @@ mod rescue;
 mod results;
 mod run;
 mod settling;
-mod shell;
 mod simulation;
 mod solution;
 mod stability;
@@ -88,6 +87,7 @@ pub use campaign::{
 };
 pub use cancel::Cancel;
 pub use comparison::{Compared, Comparison, ComparisonEvent};
+pub use costep_project::shell_word;
 pub use diagnosis::PartProbe;
 pub use errors::Errors;
 pub use folder::{OUTCOME, PROJECT_COPY, RECORDING, RunFolder, unwritable};
@@ -106,7 +106,6 @@ pub use report::{
 pub use rescue::{Kept, check_recordings, rescue_rows};
 pub use results::Results;
 pub use run::{MethodChoice, RecordTo, Run};
-pub use shell::shell_word;
 pub use simulation::{Simulation, Snapshot, StepObserver};
 pub use solution::Solution;
 pub use stability::{

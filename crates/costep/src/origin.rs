@@ -9,7 +9,7 @@ use costep_results::read_metadata;
 use serde::{Deserialize, Serialize};
 
 use crate::folder::{PROJECT_COPY, RECORDING, RunFolder};
-use crate::shell::shell_word;
+use crate::shell_word;
 use crate::system::{System, default_folder};
 
 /// The name under which a recording says where its project came from, for `costep resume`.

@@ -26,7 +26,7 @@ use crate::reference::ReferenceChoice;
 use crate::report::{RunReport, Verdict};
 use crate::results::Results;
 use crate::run::Run;
-use crate::shell::shell_word;
+use crate::shell_word;
 use crate::step::Step;
 use crate::supervised;
 use crate::system::System;

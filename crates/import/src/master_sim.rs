@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use costep_core::Result;
+use costep_core::quantity::{split_quantity, with_point};
 use costep_core::suggest::nearest;
 use costep_fmu_file::short;
 use costep_ssp::{Flat, Reach};
@@ -50,6 +51,16 @@ const ALGORITHM: [&str; 7] = [
     "MasterMode",
     "ErrorControlMode",
     "maxIterations",
+];
+/// What is a key of project files under another name.
+const KEYS: [(&str, &str); 7] = [
+    ("tStart", "system.start"),
+    ("tEnd", "system.stop"),
+    ("hStart", "step.size"),
+    ("hMin", "step.min"),
+    ("hMax", "step.max"),
+    ("relTol", "step.tolerance"),
+    ("hOutputMin", "record.every"),
 ];
 const OUTPUT: [&str; 5] = [
     "outputTimeUnit",
@@ -151,8 +162,7 @@ impl<'a> Reader<'a> {
             value.zip(time_unit(unit.trim())).map(|(value, (factor, divisor))| value * factor / divisor);
         let time = time.filter(|time| time.is_finite());
         if time.is_none() {
-            self.builder
-                .error(line, format!("`{key}` is `{}`, not a time{}", short(text), decimal_comma(text)));
+            self.builder.error(line, format!("`{key}` is `{}`, not a time{}", short(text), as_time(text)));
         }
         time
     }
@@ -161,6 +171,7 @@ impl<'a> Reader<'a> {
         self.builder.flat.start = self.time("tStart");
         self.builder.flat.stop = self.time("tEnd");
         let (step, output) = (self.time("hStart"), self.time("hOutputMin"));
+        self.say_places();
         if let Some(step) = step {
             self.builder.set_step(step);
         }
@@ -199,6 +210,29 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Where the file gives what a project file has under other names.
+    fn say_places(&mut self) {
+        for (word, key) in KEYS {
+            if let Some((_, line)) = self.settings.get(word).copied() {
+                self.builder.say_place(key, line);
+            }
+        }
+    }
+
+    /// The limits of steps that vary; nothing, which is noted, where one is no length of a step. A shortest step of zero is none.
+    fn limits(&mut self) -> Option<[Option<f64>; 2]> {
+        let limits = ["hMin", "hMax"].map(|key| self.time(key));
+        for (key, limit) in ["hMin", "hMax"].into_iter().zip(limits) {
+            let is_possible = |limit: f64| limit > 0.0 || key == "hMin" && limit == 0.0;
+            if !limit.is_none_or(is_possible) {
+                let (text, line) = self.settings[key];
+                self.builder.error(line, format!("`{key}` is `{}`, which is not above zero", short(text)));
+                return None;
+            }
+        }
+        Some(limits.map(|limit| limit.filter(|limit| *limit > 0.0)))
+    }
+
     /// Steps that MasterSim adapts are adapted here as well, within its limits: where it compares every step with
     /// two halves, by `richardson`. `CHECK` looks at errors only to print them: a run is judged here anyway.
     fn step_control(&mut self, first: Option<f64>) {
@@ -219,15 +253,22 @@ impl<'a> Reader<'a> {
             }
         }
         let Some((_, line)) = adapts else { return };
-        let limits = ["hMin", "hMax"].map(|key| self.time(key).filter(|time| *time > 0.0));
+        let Some(limits) = self.limits() else { return };
+        if let [Some(min), Some(max)] = limits
+            && min == max
+        {
+            self.builder.unused(line, "`hMin` and `hMax` are equal: all steps have this length");
+            self.builder.flat.places.retain(|(key, _)| *key != "step.size");
+            self.builder.say_place("step.size", self.settings["hMax"].1);
+            return self.builder.set_step(max);
+        }
         let tolerance = self.tolerance();
         let control = match mode.0 {
             "ADAPT_STEP" | "STEP_DOUBLING" => "richardson",
             _ => "defect",
         };
         let mut text = format!("control = \"{control}\", tolerance = {tolerance:?}");
-        let ordered = limits[0].zip(limits[1]).is_none_or(|(min, max)| min <= max);
-        for (key, limit) in ["min", "max"].into_iter().zip(limits).filter(|_| ordered) {
+        for (key, limit) in ["min", "max"].into_iter().zip(limits) {
             text += &limit.map_or(String::new(), |limit| format!(", {key} = {limit:?}"));
         }
         text += &first.map_or(String::new(), |first| format!(", size = {first:?}"));
@@ -334,6 +375,16 @@ impl<'a> Reader<'a> {
         if let Some(port) = self.builder.variable(part, name, Role::Start, line) {
             self.builder.set_text(port, &plain, line);
         }
+    }
+}
+
+/// What is to be written for a time in another way, to be put behind a message.
+fn as_time(text: &str) -> String {
+    let is_time = |(_, unit): &(&str, &str)| time_unit(unit).is_some();
+    match split_quantity(text).filter(is_time) {
+        Some((number, unit)) => format!("; write a blank before the unit: `{number} {unit}`"),
+        None if with_point(text).is_some() => decimal_comma(text),
+        None => "; write a number, a blank and a unit: `10 s`, with ns, us, ms, s, min, h, d or a".into(),
     }
 }
 

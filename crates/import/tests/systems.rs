@@ -5,7 +5,7 @@ mod common;
 mod documented;
 
 use common::{Folder, assert_sound, links, notes, real_files};
-use costep_core::Code;
+use costep_core::{Code, Place};
 use costep_import::{Format, open, system_in};
 use costep_ssp::{Flat, Reach, Severity, Value};
 use documented::assert_counted;
@@ -102,9 +102,15 @@ fn the_error_control_of_mastersim_is_that_of_the_steps_here() {
         let remarks = notes(&flat, Severity::Remark);
         assert!(remarks.iter().any(|(_, text)| text.contains("richardson")), "{remarks:?}");
     }
-    // Without an error control the error of the inputs, which costs nothing. Limits that contradict each other are none.
-    let flat = with("NONE", "relTol 1e-6\nhMin 1 s\nhMax 10 ms");
-    assert_eq!(step(&flat), "{ control = \"defect\", tolerance = 0.001, size = 0.1 }");
+    // Without an error control the error of the inputs, which costs nothing.
+    let flat = with("NONE", "relTol 1e-6\nhMin 0 s\nhMax 10 s");
+    assert_eq!(step(&flat), "{ control = \"defect\", tolerance = 0.001, max = 10.0, size = 0.1 }");
+    // Between equal limits nothing varies, and no half of a step is taken.
+    let flat = with("ADAPT_STEP", "hMin 0.1 s\nhMax 100 ms");
+    assert_eq!(step(&flat), "{ size = 0.1 }");
+    assert!(
+        notes(&flat, Severity::Remark).iter().any(|(_, text)| text.contains("all steps have this length"))
+    );
     let flat = with("CHECK", "");
     assert!(step(&flat).contains("defect"), "{}", step(&flat));
     assert!(notes(&flat, Severity::Remark).iter().any(|(_, text)| text.contains("CHECK")));
@@ -115,6 +121,28 @@ fn the_error_control_of_mastersim_is_that_of_the_steps_here() {
     assert!(notes(&flat, Severity::Warning).iter().any(|(_, text)| text.contains("adjustStepSize")));
     let flat = folder.read("x.msim", &text.replace("adjustStepSize no", "adjustStepSize yes\nrelTol much"));
     assert!(flat.unwrap().errors().any(|note| note.message.contains("relTol")));
+}
+
+#[test]
+fn times_are_given_with_their_lines() {
+    let folder = with_values();
+    let flat = folder.read("x.msim", &MASTER_SIM.replace("0.5 min", "-1 s")).unwrap();
+    let place_of = |wanted: &str| {
+        let (_, place) = flat.places.iter().find(|(key, _)| *key == wanted)?;
+        let Place::File { line, .. } = place else { return None };
+        *line
+    };
+    let keys = ["system.start", "system.stop", "step.size", "step.max", "record.every", "step.min"];
+    assert_eq!(keys.map(place_of), [Some(2), Some(3), Some(4), Some(5), Some(6), None]);
+    for (line, says) in [
+        ("hStart 0.2s", "write a blank before the unit: `0.2 s`"),
+        ("hStart soon", "write a number, a blank and a unit"),
+        ("hMin -1 s\nadjustStepSize yes", "`hMin` is `-1 s`, which is not above zero"),
+        ("hMax 0 s\nadjustStepSize yes", "`hMax` is `0 s`, which is not above zero"),
+    ] {
+        let flat = folder.read("x.msim", &format!("{MASTER_SIM}\n{line}\n")).unwrap();
+        assert!(flat.errors().any(|note| note.message.contains(says)), "{line}: {:#?}", flat.notes);
+    }
 }
 
 #[test]

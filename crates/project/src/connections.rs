@@ -422,6 +422,7 @@ fn unconnected(
             }
         }
         if !open.is_empty() && !parts.signals.incomplete() {
+            let ways = problems.dialect().ways_to_feed(&shortened(&names[open[0].0]));
             problems.warn(*origin, || {
                 let each = open.iter().map(|(j, value)| format!("{} = {value}", shortened(&names[*j])));
                 let (first, rest) = first_of_list(each);
@@ -432,8 +433,7 @@ fn unconnected(
                         open.len()
                     ),
                 };
-                Error::new(Code::OpenInputs, message)
-                    .hint("connect them, or give them a value: [[external]] to = \"part.port\" value = 0.0")
+                Error::new(Code::OpenInputs, message).hint(ways)
             });
         }
         held.extend(open);

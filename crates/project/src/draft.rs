@@ -9,6 +9,7 @@ use costep_import::{ColumnSignal, Interpolation};
 use costep_system::Component;
 
 use crate::components::MadeComponent;
+use crate::dialect::Dialect;
 use crate::document::{Node, Origin, Table, Value};
 use crate::fmus::FmuInterface;
 use crate::linear::LinearSpec;
@@ -83,6 +84,7 @@ pub struct Draft {
     root: Table,
     places: Vec<Place>,
     made: Vec<MadeComponent>,
+    dialect: Dialect,
 }
 
 impl Draft {
@@ -94,7 +96,13 @@ impl Draft {
             root: Table::default(),
             places: Vec::new(),
             made: Vec::new(),
+            dialect: Dialect::Project,
         }
+    }
+
+    /// Says what the file is, so that hints are in its words.
+    pub(crate) fn in_dialect(self, dialect: Dialect) -> Self {
+        Self { dialect, ..self }
     }
 
     /// A place that values come from.
@@ -255,7 +263,18 @@ impl Draft {
         self.set_node(path, node);
     }
 
-    /// The same for a key of the last connection.
+    /// Says where the value of a key comes from, if it has one.
+    pub(crate) fn place(&mut self, path: &[&str], provenance: Provenance) {
+        let Some((last, before)) = path.split_last() else { return };
+        let mut table = &mut self.root;
+        for name in before {
+            let Some(Node { value: Value::Table(inner), .. }) = table.get_mut(name) else { return };
+            table = inner;
+        }
+        table.get_mut(last).into_iter().for_each(|node| node.origin = Origin::Draft(provenance.0));
+    }
+
+    /// Gives a key of the last connection the value that a text in TOML stands for.
     pub(crate) fn set_in_connection(&mut self, key: &str, text: &str, provenance: Provenance) {
         let node = parse::value(text, Origin::Draft(provenance.0));
         if let Some(Value::List(items)) = self.root.get_mut("connect").map(|list| &mut list.value)
@@ -275,7 +294,8 @@ impl Draft {
 
     /// Checks it like a project file. All mistakes are reported at once.
     pub fn load(self, registry: &Registry, overrides: &[Override]) -> Result<Project, Vec<Error>> {
-        let problems = Problems::new(Some(&self.file), "", overrides).with_places(self.places);
+        let problems = Problems::new(Some(&self.file), "", overrides);
+        let problems = problems.with_places(self.places).in_dialect(self.dialect);
         let input =
             Input { made: self.made, ..Input::new(self.root, Source::File(self.file.clone()), &self.name) };
         project::check(input, registry, problems, overrides).map_err(|refusal| refusal.errors)

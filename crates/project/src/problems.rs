@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use costep_core::{Code, Error, Place};
 
+use crate::dialect::Dialect;
 use crate::document::Origin;
 use crate::overrides::Override;
 
@@ -25,6 +26,8 @@ pub(crate) struct Problems<'a> {
     overrides: &'a [Override],
     /// Places of a draft.
     places: Vec<Place>,
+    /// What the file is.
+    dialect: Dialect,
     /// With the byte offset by which they are sorted.
     errors: Vec<(usize, Error)>,
     left_out: usize,
@@ -45,6 +48,7 @@ impl<'a> Problems<'a> {
             line_starts: std::iter::once(0).chain(after_breaks).collect(),
             overrides,
             places: Vec::new(),
+            dialect: Dialect::Project,
             errors: Vec::new(),
             left_out: 0,
             broken_lines: HashSet::new(),
@@ -56,6 +60,16 @@ impl<'a> Problems<'a> {
     /// With the places that values of a draft came from.
     pub(crate) fn with_places(self, places: Vec<Place>) -> Self {
         Self { places, ..self }
+    }
+
+    /// With hints in the words of another file than a project.
+    pub(crate) fn in_dialect(self, dialect: Dialect) -> Self {
+        Self { dialect, ..self }
+    }
+
+    /// What the file is, for hints in its words.
+    pub(crate) fn dialect(&self) -> &Dialect {
+        &self.dialect
     }
 
     /// Adds a mistake made at `origin`. It is only put into words if it is among the first.
@@ -150,6 +164,7 @@ impl<'a> Problems<'a> {
 
     /// An error with its place, or with the option that gave what it is about.
     pub(crate) fn placed(&self, origin: Origin, error: Error) -> Error {
+        let error = self.dialect.reword(error);
         match (origin, self.file) {
             (Origin::Flag(index), _) => {
                 let given = format!("given by `{}`", self.flag(index));

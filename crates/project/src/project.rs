@@ -15,6 +15,7 @@ use crate::asked::{Asked, Asker};
 use crate::bonds::{self, BondSpec};
 use crate::components::{self, Components, MadeComponent, NativeSpec};
 use crate::connections::{self, ExternalSpec, Wiring};
+use crate::dialect::Dialect;
 use crate::document::{Node, Origin, Table, Value};
 use crate::externals;
 use crate::fmus::{self, FmuSpec};
@@ -235,7 +236,7 @@ fn examine_source(registry: &Registry, source: &Source, overrides: &[Override]) 
 /// An FMU alone, as the project that a user would write for it. Messages do not name lines of a text that nobody has.
 fn examine_fmu(registry: &Registry, path: &Path, overrides: &[Override]) -> Result<Project, Refusal> {
     let text = scaffold::project_of_one(path).map_err(|error| vec![error])?;
-    let mut problems = Problems::new(None, "", overrides);
+    let mut problems = Problems::new(None, "", overrides).in_dialect(Dialect::Fmu(path.into()));
     let root = parse::document(&text, &mut problems).unwrap_or_default();
     let input = Input::new(root, Source::File(path.into()), &scaffold::component_name(path));
     check(input, registry, problems, overrides)

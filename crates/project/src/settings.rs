@@ -45,25 +45,26 @@ pub(crate) fn read_experiment(
     };
     tell_assumed_step(&step, parts, problems);
     if let Some(size) = size.filter(|size| *size <= 0.0) {
+        let ways = problems.dialect().ways_to_give("step.size", USUAL_STEP);
         problems.report(step.origin_of("size"), || {
             Error::new(Code::BadValue, format!("a step of {} is not possible", format_time(size)))
-                .hint("write a time above zero: `size = \"1 ms\"`")
+                .hint(format!("give a time above zero: {ways}"))
         });
         return None;
     }
     let (start, stop) = (start?, stop?);
     if stop <= start {
         let key = if system.get("stop").is_some() { "stop" } else { "start" };
+        let later = start.max(0.0) + 10.0;
+        let ways = problems.dialect().ways_to_give("system.stop", later);
         problems.report(system.origin_of(key), || {
             let (until, from) = (format_time(stop), format_time(start));
             let why = match stop < start {
                 true => format!("before it starts at {from}"),
                 false => "where it starts: there is nothing to simulate".into(),
             };
-            let later = plain_time(start.max(0.0) + 10.0);
-            Error::new(Code::BadValue, format!("the run stops at {until}, {why}")).hint(format!(
-                "give a stop after {from}: `--t-end {later}s`, or `stop = \"{later} s\"` in [system]"
-            ))
+            Error::new(Code::BadValue, format!("the run stops at {until}, {why}"))
+                .hint(format!("give a stop after {from}: {ways}"))
         });
     }
     let control = step_control::read(&step, (start, stop), size, problems);
@@ -85,6 +86,9 @@ pub(crate) fn read_experiment(
     }
     Some((experiment, control))
 }
+
+/// A step as examples have it.
+const USUAL_STEP: f64 = 1e-3;
 
 /// Times that are compared are often computed.
 const ROUND_OFF: f64 = 1e-9;
@@ -118,11 +122,14 @@ pub fn check_step(step: f64, experiment: &Experiment) -> Result<(), Error> {
     }
     // Steps of whole seconds are rare: most of them are milliseconds without their unit.
     let unitless = step >= 1.0 && step.fract() == 0.0;
+    let in_ms = format!("{step} ms are {}", plain_time(step * 1e-3));
     let (step, run) = (format_time(step), format_time(run));
     Err(Error::new(Code::BadValue, format!("a step of {step} is longer than the run of {run}")).hint(
         match unitless {
-            true => "choose a smaller step or a later stop; numbers without a unit are in seconds: `5 ms`",
-            false => "choose a smaller step or a later stop",
+            true => format!(
+                "choose a smaller step or a later stop; numbers without a unit are in seconds: {in_ms}"
+            ),
+            false => "choose a smaller step or a later stop".into(),
         },
     ))
 }
@@ -319,28 +326,23 @@ fn warn_of_rows(
     let (step, length) = (run.step, run.stop - run.start);
     let steps = (every / step).round().max(1.0);
     let [every_text, step_text, length_text, row] = [every, step, length, steps * step].map(format_time);
+    let dialect = problems.dialect();
+    let every_said = dialect.setting("record.every", &every_text);
+    let [smaller_step, rows] = [("step.size", every), ("record.every", steps * step)]
+        .map(|(key, time)| dialect.ways_to_give(key, time));
     let because = format!("rows are written at communication points: one every {row}");
     let warning = if is_fixed && every < step * (1.0 - ROUND_OFF) {
-        Error::new(
-            Code::RecordedPerStep,
-            format!("`every` = {every_text} in [record] is shorter than the step of {step_text}"),
-        )
-        .because(because)
-        .hint(format!("leave `every` out, or write `size = \"{every_text}\"` in [step]"))
+        Error::new(Code::RecordedPerStep, format!("{every_said} is shorter than the step of {step_text}"))
+            .because(because)
+            .hint(format!("leave it out, or give a step like it: {smaller_step}"))
     } else if length > 0.0 && every > length * (1.0 + ROUND_OFF) {
-        Error::new(
-            Code::RecordedPerStep,
-            format!("`every` = {every_text} in [record] is longer than the run of {length_text}"),
-        )
-        .because("only the start is written: a single row, of which no curve can be drawn")
-        .hint("choose a shorter time, or leave it out to record every step")
+        Error::new(Code::RecordedPerStep, format!("{every_said} is longer than the run of {length_text}"))
+            .because("only the start is written: a single row, of which no curve can be drawn")
+            .hint("choose a shorter time, or leave it out to record every step")
     } else if is_fixed && (every / step - steps).abs() > ROUND_OFF.max(1e-6 * steps) {
-        Error::new(
-            Code::RecordedPerStep,
-            format!("`every` = {every_text} in [record] is no multiple of the step of {step_text}"),
-        )
-        .because(because)
-        .hint(format!("write `every = \"{row}\"` to confirm it, or choose another step"))
+        Error::new(Code::RecordedPerStep, format!("{every_said} is no multiple of the step of {step_text}"))
+            .because(because)
+            .hint(format!("confirm it by {rows}, or choose another step"))
     } else {
         return;
     };

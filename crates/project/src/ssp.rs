@@ -12,6 +12,7 @@ use costep_fmu_file::{Fmu, PrivateFolder, Values};
 use costep_import::{ColumnSignal, Format, Interpolation};
 use costep_ssp::{Component, Flat, Implementation, Link, Note, Reach, SetValue, Severity, Value};
 
+use crate::dialect::Dialect;
 use crate::draft::{ConnectEntry, Draft, DraftValue, FmuEntry};
 use crate::fmus::{FmuInterface, whole};
 use crate::link_units::remark_on_links;
@@ -40,7 +41,7 @@ pub(crate) fn load(
         return Err(Refusal { errors, warnings });
     }
     warnings.extend(complete_times(&mut flat, overrides).map(|warning| warning.in_file(path)));
-    let mut project = draft(&flat, path).load(registry, overrides)?;
+    let mut project = draft(&flat, (path, format)).load(registry, overrides)?;
     project.warnings.splice(0..0, warnings);
     project.origin.unpacked = Some(Arc::new(unpacked));
     Ok(project)
@@ -121,8 +122,8 @@ fn warnings(notes: &[Note], path: &Path) -> Vec<Error> {
 }
 
 /// The project that a system structure describes, with the places of its parts.
-fn draft(flat: &Flat, path: &Path) -> Draft {
-    let mut draft = Draft::new(flat.name.clone(), path);
+fn draft(flat: &Flat, (path, format): (&Path, Format)) -> Draft {
+    let mut draft = Draft::new(flat.name.clone(), path).in_dialect(Dialect::Foreign(format, path.into()));
     let of_file = draft.provenance(Place::File { path: path.into(), line: None, text: None });
     draft.set(&["system", "name"], DraftValue::Text(flat.name.clone()), of_file);
     for (key, time) in [("start", flat.start), ("stop", flat.stop)] {
@@ -132,6 +133,10 @@ fn draft(flat: &Flat, path: &Path) -> Draft {
     }
     for (key, text) in &flat.settings {
         draft.set_toml(&key.split('.').collect::<Vec<_>>(), text, of_file);
+    }
+    for (key, place) in &flat.places {
+        let provenance = draft.provenance(place.clone());
+        draft.place(&key.split('.').collect::<Vec<_>>(), provenance);
     }
     for component in &flat.components {
         add_component(component, &mut draft);
@@ -384,6 +389,7 @@ impl Project {
             links,
             signals: Vec::new(),
             settings,
+            places: Vec::new(),
             notes: Vec::new(),
         })
     }

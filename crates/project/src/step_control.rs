@@ -65,11 +65,13 @@ pub(crate) fn read(
         spec.max = spec.max.max(spec.min);
     }
     spec.min = if step.get("min").is_none() { spec.min.min(spec.max) } else { spec.min };
+    let [size_word, min_word, max_word] =
+        ["step.size", "step.min", "step.max"].map(|key| problems.dialect().name(key));
     if spec.min > spec.max {
         problems.report(step.origin_of("min"), || {
             let (min, max) = (format_time(spec.min), format_time(spec.max));
             Error::new(Code::BadValue, format!("the shortest step, {min}, is longer than the longest, {max}"))
-                .hint("choose a smaller `min` or a larger `max`")
+                .hint(format!("choose a smaller `{min_word}` or a larger `{max_word}`"))
         });
         return None;
     }
@@ -77,7 +79,7 @@ pub(crate) fn read(
         problems.report(step.origin_of("size"), || {
             let (first, max) = (format_time(first), format_time(spec.max));
             Error::new(Code::BadValue, format!("the first step, {first}, is longer than the longest, {max}"))
-                .hint("choose a smaller `size`, which is the first step where there is a tolerance, or a larger `max`")
+                .hint(format!("choose a smaller `{size_word}`, which is the first step where steps vary, or a larger `{max_word}`"))
         });
         return None;
     }

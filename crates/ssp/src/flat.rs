@@ -28,6 +28,8 @@ pub struct Flat {
     pub signals: Vec<FileSignal>,
     /// Settings of costep: key and value in TOML.
     pub settings: Vec<(String, String)>,
+    /// Where times and settings are said, by their keys in a project file: `system.stop`, `step.size`.
+    pub places: Vec<(&'static str, Place)>,
     /// What is wrong or not kept, the important things first.
     pub notes: Vec<Note>,
 }

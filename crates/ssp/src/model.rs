@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use costep_core::PortKind;
+use costep_core::{Place, PortKind};
 use costep_fmu_file::Unit;
 
 use crate::package::Location;
@@ -37,6 +37,8 @@ pub(crate) struct Document {
     pub(crate) definitions: Definitions,
     pub(crate) start: Option<f64>,
     pub(crate) stop: Option<f64>,
+    /// Where they are said, by their keys in a project file.
+    pub(crate) places: Vec<(&'static str, Place)>,
     pub(crate) system: System,
     /// Settings of costep from the annotations.
     pub(crate) settings: Settings,

@@ -9,7 +9,7 @@ use costep_report::{Section, Table, TableCell};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::shell::shell_word;
+use crate::shell_word;
 use crate::system::System;
 
 /// The section of a page; `command` is the list of words that made the run.

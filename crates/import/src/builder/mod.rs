@@ -70,6 +70,7 @@ impl Builder {
             links: Vec::new(),
             signals: Vec::new(),
             settings: Vec::new(),
+            places: Vec::new(),
             notes: Vec::new(),
         };
         Self {
@@ -143,6 +144,12 @@ impl Builder {
             line: (line > 0).then_some(line as usize),
             text: None,
         }
+    }
+
+    /// Says where a key of a project file is given its value.
+    pub(crate) fn say_place(&mut self, key: &'static str, line: u32) {
+        let place = self.place(line);
+        self.flat.places.push((key, place));
     }
 
     /// A macro step.
@@ -288,6 +295,11 @@ impl Builder {
         let near = near(name, fit.map(|variable| &variable.name), &mut self.suggestions);
         self.missing(line, format!("`{}` has no {} `{}`{near}", short(part), role.noun(), short(name)));
         None
+    }
+
+    /// ` (did you mean ...)`, if one of these is called nearly so.
+    pub(crate) fn near<'a>(&mut self, wrong: &str, known: impl Iterator<Item = &'a String>) -> String {
+        near(wrong, known, &mut self.suggestions)
     }
 
     /// What a variable has to be that is connected to this one, as far as that is known.

@@ -178,6 +178,7 @@ impl Flattener {
             links,
             signals: Vec::new(),
             settings,
+            places: document.places.clone(),
             notes: Vec::new(),
         };
         for (code, message) in flat.refuse_foreign_settings() {

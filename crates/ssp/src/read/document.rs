@@ -42,10 +42,14 @@ fn content(
     let definitions = reader.definitions(root);
     let mut settings = reader.settings(root);
     let (mut start, mut stop) = (None, None);
+    let mut places = Vec::new();
     if let Some(experiment) = root.child("DefaultExperiment") {
         reader.check_known(&experiment, &["startTime", "stopTime"], &[]);
         start = reader.number(&experiment, "startTime");
         stop = reader.number(&experiment, "stopTime");
+        let line = Some(experiment.line() as usize);
+        let place = Place::File { path: file.as_ref().into(), line, text: None };
+        places.extend(["system.start", "system.stop"].map(|key| (key, place.clone())));
         if !settings.iter().any(|(key, _)| key == "step") {
             settings.extend(reader.step_of_osp(&experiment));
         }
@@ -65,5 +69,5 @@ fn content(
         let place = Place::File { path: file.as_ref().into(), line: Some(root.line() as usize), text: None };
         return Err(Error::new(Code::SspSchema, "the description has no root system with a name").at(place));
     };
-    Ok(Document { location, file, name, version, definitions, start, stop, system, settings })
+    Ok(Document { location, file, name, version, definitions, start, stop, places, system, settings })
 }

@@ -90,6 +90,39 @@ fn with_groups() -> Folder {
 }
 
 #[test]
+fn names_of_groups_functions_and_connections_that_are_nearly_right_are_proposed() {
+    let folder = with_groups();
+    let variable = r#"<Variable simulator="a" name="y[1]"/>"#;
+    for (connection, says) in [
+        (
+            r#"<VariableGroupConnection><VariableGroup simulator="a" name="prot"/><VariableGroup simulator="b" name="port"/></VariableGroupConnection>"#.to_owned(),
+            "has no group `prot` in `A_OspModelDescription.xml` (did you mean `port`?)",
+        ),
+        (
+            r#"<VariableGroupConnection><VariableGroup simulator="a" name="forces"/><VariableGroup simulator="b" name="force"/></VariableGroupConnection>"#.to_owned(),
+            "(did you mean `force`?)",
+        ),
+        (
+            format!(r#"<SignalConnection>{variable}<Signal function="suum" name="in[0]"/></SignalConnection>"#),
+            "there is no function `suum` (did you mean `sum`?)",
+        ),
+        (
+            format!(r#"<SignalConnection>{variable}<Signal function="sum" name="in[2]"/></SignalConnection>"#),
+            "`sum` has no signal `in[2]`: it has `in[0]` to `in[1]` and `out`",
+        ),
+        (
+            format!(r#"<SignalConection>{variable}<Signal function="sum" name="in[0]"/></SignalConection>"#),
+            "did you mean <SignalConnection>?",
+        ),
+    ] {
+        let text = connected(r#"<Sum name="sum" inputCount="2"/>"#, &connection);
+        let flat = folder.read("OspSystemStructure.xml", &text).unwrap();
+        let errors = notes(&flat, Severity::Error);
+        assert!(errors.iter().any(|(_, text)| text.contains(says)), "{says}: {errors:?}");
+    }
+}
+
+#[test]
 fn a_decimal_comma_is_told() {
     let folder = Folder::new();
     let text = connected("", "").replace("<Simulators>", "<EndTime>1,5</EndTime><Simulators>");

@@ -82,8 +82,9 @@ impl Groups {
         let groups = self.read.get(&file)?.as_ref()?;
         let found = find(groups, name).cloned();
         if found.is_none() {
-            builder
-                .missing(line, format!("`{part}` has no group `{}` in `{}`", short(name), short(&file_name)));
+            let near = builder.near(name, names_of(groups).into_iter());
+            let message = format!("`{part}` has no group `{}` in `{}`{near}", short(name), short(&file_name));
+            builder.missing(line, message);
         }
         found
     }
@@ -121,6 +122,11 @@ impl Group {
 fn find<'a>(groups: &'a [Group], name: &str) -> Option<&'a Group> {
     let here = groups.iter().find(|group| group.name == name);
     here.or_else(|| groups.iter().find_map(|group| find(&group.inner, name)))
+}
+
+/// Names of groups and of those inside.
+fn names_of(groups: &[Group]) -> Vec<&String> {
+    groups.iter().flat_map(|group| std::iter::once(&group.name).chain(names_of(&group.inner))).collect()
 }
 
 fn read(path: &Path) -> Result<Vec<Group>> {

@@ -10,6 +10,7 @@ pub(crate) use groups::terminals;
 use std::collections::HashMap;
 use std::path::Path;
 
+use costep_core::suggest::nearest;
 use costep_core::{Code, Error, Place, Result};
 use costep_fmu_file::xml::{self, Element, literal};
 use costep_fmu_file::{Limits, short};
@@ -76,6 +77,9 @@ impl Reader {
         self.check_known(root, &["version"], &SECTIONS);
         self.builder.flat.start = self.number_of(root, "StartTime");
         self.builder.flat.stop = self.number_of(root, "EndTime");
+        for (name, key) in KEYS {
+            root.child(name).into_iter().for_each(|node| self.builder.say_place(key, node.line()));
+        }
         self.algorithm(root);
         for node in root.inside("Simulators") {
             if self.expect(&node, "Simulator") {
@@ -177,9 +181,10 @@ impl Reader {
                 }
             }
             other => {
-                return self
-                    .builder
-                    .unsupported(node.line(), format!("the function <{}> is not known", short(other)));
+                let near = nearest(other, &FUNCTIONS).map(|near| format!(": did you mean <{near}>?"));
+                let message =
+                    format!("the function <{}> is not known{}", short(other), near.unwrap_or_default());
+                return self.builder.unsupported(node.line(), message);
             }
         }
         function.inputs = vec![None; inputs];
@@ -237,9 +242,15 @@ impl Reader {
                     }
                 }
             }
-            other => self
-                .builder
-                .unsupported(line, format!("<{}> is not a connection that is known", short(other))),
+            other => {
+                let near = nearest(other, &CONNECTIONS).map(|near| format!(": did you mean <{near}>?"));
+                let message = format!(
+                    "<{}> is not a connection that is known{}",
+                    short(other),
+                    near.unwrap_or_default()
+                );
+                self.builder.unsupported(line, message)
+            }
         }
     }
 
@@ -306,7 +317,8 @@ impl Reader {
             return;
         };
         let Some(known) = self.functions.get_mut(function) else {
-            return self.builder.missing(line, format!("there is no function `{}`", short(function)));
+            let near = self.builder.near(function, self.functions.keys());
+            return self.builder.missing(line, format!("there is no function `{}`{near}", short(function)));
         };
         if ports.len() < known.dimension {
             let message = format!(
@@ -334,7 +346,14 @@ impl Reader {
                 .builder
                 .error(line, format!("`{}` of `{}` has another source", short(name), short(function))),
             None => {
-                self.builder.missing(line, format!("`{}` has no signal `{}`", short(function), short(name)))
+                let last = known.inputs.len().saturating_sub(1);
+                let inputs = if last == 0 { "`in`".to_owned() } else { format!("`in[0]` to `in[{last}]`") };
+                let message = format!(
+                    "`{}` has no signal `{}`: it has {inputs} and `out`",
+                    short(function),
+                    short(name)
+                );
+                self.builder.missing(line, message)
             }
         }
     }
@@ -371,6 +390,15 @@ impl Reader {
         }
     }
 }
+
+/// What is a key of project files under another name.
+const KEYS: [(&str, &str); 3] =
+    [("StartTime", "system.start"), ("EndTime", "system.stop"), ("BaseStepSize", "step.size")];
+
+/// The kinds of functions and connections.
+const FUNCTIONS: [&str; 3] = ["LinearTransformation", "Sum", "VectorSum"];
+const CONNECTIONS: [&str; 4] =
+    ["VariableConnection", "VariableGroupConnection", "SignalConnection", "SignalGroupConnection"];
 
 /// The elements of a system structure.
 const SECTIONS: [&str; 9] = [

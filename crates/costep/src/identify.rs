@@ -8,7 +8,7 @@ use costep_engine::{Engine, Flow, StopFlag};
 use costep_ident::{ModelFile, NamedModel, StoredModels};
 use costep_methods::MethodSpec;
 use costep_methods::identified::{HoldOrRamp, IdentifiedOptions};
-use costep_project::{Project, Registry};
+use costep_project::{Project, Registry, shell_word};
 use serde_json::{Map, Value, json};
 
 use crate::assemble::{self, Choice};
@@ -73,9 +73,13 @@ pub fn check_model_file(file: &Path) -> Result<()> {
             .hint(format!("name the file to write: `--out {}`", inside.display())));
     }
     if file.exists() && StoredModels::read(file).is_err() {
+        let mut names = ["models.toml", "identified.toml"].iter().map(|name| file.with_file_name(name));
+        let other = names.find(|other| other != file).unwrap_or_default();
+        let other = shell_word(&other);
         return Err(Error::new(Code::Exists, "this file is not a file of identified models")
             .in_file(file)
-            .hint("choose another name, or remove it"));
+            .because("it would be overwritten")
+            .hint(format!("name another file: `--out {other}`")));
     }
     Ok(())
 }

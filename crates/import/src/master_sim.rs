@@ -7,9 +7,9 @@ use costep_core::Result;
 use costep_core::quantity::{split_quantity, with_point};
 use costep_core::suggest::nearest;
 use costep_fmu_file::short;
-use costep_ssp::{Flat, Reach};
+use costep_ssp::{Flat, Reach, number_alone};
 
-use crate::builder::{Builder, Passage, Role, decimal_comma};
+use crate::builder::{Builder, Passage, Role};
 use crate::csv::time_unit;
 use crate::data::DataFile;
 use crate::format::read_text;
@@ -294,7 +294,7 @@ impl<'a> Reader<'a> {
             None => {
                 self.builder.error(
                     line,
-                    format!("`relTol` is `{}`, not a share{}", short(text), decimal_comma(text)),
+                    format!("`relTol` is `{}`, not a share{}", short(text), number_alone(text, None)),
                 );
                 USUAL.sqrt()
             }
@@ -331,7 +331,7 @@ impl<'a> Reader<'a> {
             [] => (0.0, 1.0),
             [Some(offset), Some(factor)] if offset.is_finite() && factor.is_finite() => (*offset, *factor),
             _ => {
-                let comma = more.iter().map(|word| decimal_comma(word)).find(|hint| !hint.is_empty());
+                let comma = more.iter().map(|word| number_alone(word, None)).find(|hint| !hint.is_empty());
                 let message = "offset and factor of a connection are not two numbers".to_owned();
                 return self.builder.error(line, message + &comma.unwrap_or_default());
             }
@@ -383,7 +383,7 @@ fn as_time(text: &str) -> String {
     let is_time = |(_, unit): &(&str, &str)| time_unit(unit).is_some();
     match split_quantity(text).filter(is_time) {
         Some((number, unit)) => format!("; write a blank before the unit: `{number} {unit}`"),
-        None if with_point(text).is_some() => decimal_comma(text),
+        None if with_point(text).is_some() => number_alone(text, None),
         None => "; write a number, a blank and a unit: `10 s`, with ns, us, ms, s, min, h, d or a".into(),
     }
 }

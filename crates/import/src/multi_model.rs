@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use costep_core::{Code, Error, Place, Result};
 use costep_fmu_file::short;
-use costep_ssp::{Flat, Reach, Value};
+use costep_ssp::{Flat, Reach, Value, number_alone};
 use serde_json::{Map, Value as Json};
 
-use crate::builder::{Builder, Passage, Port, Role, decimal_comma};
+use crate::builder::{Builder, Passage, Port, Role};
 use crate::format::read_text;
 
 /// Keys that change the result, and have no counterpart.
@@ -184,7 +184,7 @@ impl Reader {
         let number = value.as_f64().or_else(|| value.as_str()?.trim().parse().ok());
         let number = number.filter(|number| number.is_finite());
         if number.is_none() {
-            let comma = value.as_str().map(decimal_comma).unwrap_or_default();
+            let comma = value.as_str().map(|text| number_alone(text, None)).unwrap_or_default();
             self.builder.error(0, format!("`{key}` is not a finite number{comma}"));
         }
         number

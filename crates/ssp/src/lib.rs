@@ -15,9 +15,11 @@
 //! | `flat` | the result; `toml_form` the same as a project file |
 //! | `write` | a flat system as an .ssp |
 //! | `note` | what is wrong or not kept |
+//! | `meant` | what something that is nearly right is most likely to be |
 
 mod flat;
 mod flatten;
+mod meant;
 mod model;
 mod names;
 mod note;
@@ -32,6 +34,7 @@ use std::path::Path;
 use costep_core::{Error, Result};
 
 pub use flat::{Component, FileSignal, Flat, Link, SetValue};
+pub use meant::{near_attribute, number_alone};
 pub use model::{Implementation, Value};
 pub use names::Names;
 pub use note::{Note, Notes, Severity};

@@ -6,6 +6,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use costep_core::suggest::nearest;
 use costep_core::{Code, Error, Result};
 use costep_fmu_file::{Archive, Fmu, Limits};
 
@@ -120,6 +121,24 @@ impl Packages {
                 places.into_iter().find(|place| is_it(place) && folder.join(place).is_file())
             }
         }
+    }
+
+    /// The FMU of a package whose name is nearest to this.
+    pub(crate) fn nearest(&self, (package, path): &Location) -> Option<String> {
+        const LOOKED_AT: usize = 1000;
+        let is_fmu = |name: &String| name.ends_with(".fmu");
+        let names: Vec<String> = match &self.packages[*package].files {
+            Files::Archive(archive) => {
+                archive.entries().map(|entry| entry.name.to_owned()).filter(is_fmu).take(LOOKED_AT).collect()
+            }
+            Files::Folder(folder) => {
+                let inner = path.rsplit_once('/').map_or("", |(inner, _)| inner);
+                let files = fs::read_dir(folder.join(inner)).into_iter().flatten().flatten().take(LOOKED_AT);
+                let names = files.filter_map(|file| file.file_name().into_string().ok()).filter(is_fmu);
+                names.map(|name| if inner.is_empty() { name } else { format!("{inner}/{name}") }).collect()
+            }
+        };
+        nearest(path, &names.iter().map(String::as_str).collect::<Vec<_>>()).map(str::to_owned)
     }
 
     /// A system structure under another name than that of the standard, if there is one.

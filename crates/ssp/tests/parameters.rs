@@ -70,6 +70,29 @@ fn names_that_are_nearly_right_are_warned_of() {
 }
 
 #[test]
+fn names_with_the_component_in_its_own_set_are_warned_of() {
+    let flat = open(&elements(&with_bindings(&binding("", "a.p=1.5", "", ""))));
+    let [note] = &flat.notes[..] else { panic!("{:?}", flat.notes) };
+    assert_eq!((note.severity, note.hint.as_deref()), (Severity::Warning, Some("did you mean `p`?")));
+}
+
+#[test]
+fn parameters_that_are_nearly_elements_of_the_format_are_refused() {
+    let sound = elements(&with_bindings(&binding("", "p=1.5", "", "")));
+    for (from, to, words) in [
+        ("ssv:Parameter name", "ssv:Paramter name", "did you mean <Parameter>?"),
+        ("<ssv:Real value=\"1.5\"/>", "<ssv:Real>1.5</ssv:Real>", "write `value=\"1.5\"`, not a text inside"),
+        ("<ssv:Real value=\"1.5\"/>", "", "it is the `value` of a <Real>"),
+    ] {
+        let text = sound.replace(from, to).replace("1.5\"/></ssv:Parameter>", "1.5\"/></ssv:Parameter>");
+        let text = if to.contains("Paramter") { text.replace("</ssv:Parameter>", "</ssv:Paramter>") } else { text };
+        assert_ne!(text, sound, "{from}");
+        let flat = open(&text);
+        assert!(flat.errors().any(|note| note.message.contains(words)), "{words}: {:#?}", flat.notes);
+    }
+}
+
+#[test]
 fn a_prefix_turns_names_of_a_component_into_those_of_a_system() {
     let text = bindings(&binding(r#"prefix="a.""#, "p=7.5", "", ""))
         + &elements(&component("a", "a", NO_CONNECTORS));

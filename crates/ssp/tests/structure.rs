@@ -172,6 +172,24 @@ fn names_that_do_not_exist_are_named() {
 }
 
 #[test]
+fn what_is_nearly_right_is_refused_with_what_is_meant() {
+    let sound = pair(&connections("a.y>b.u"));
+    for (from, to, words) in [
+        ("ssd:Connections>", "ssd:Conections>", "did you mean <Connections>?"),
+        ("endConnector=", "endConector=", "did you mean `endConnector`?"),
+        ("kind=\"output\"", "kind=\"ouput\"", "did you mean `output`?"),
+        ("name=\"y\" kind", "name=\"yy\" kind", "no variable `yy`: did you mean `y`?"),
+        ("resources/a.fmu", "resources/aa.fmu", "did you mean `resources/a.fmu`?"),
+    ] {
+        let text = ssd(&sound.replace(from, to));
+        assert_ne!(text, ssd(&sound), "{from}");
+        let flat = Files::new(&text).open().unwrap();
+        let told = flat.errors().any(|note| note.message.contains(words) && note.line.is_some());
+        assert!(told, "{words}: {:#?}", flat.notes);
+    }
+}
+
+#[test]
 fn an_undeclared_connector_of_an_fmu_is_a_warning() {
     let parts = component("a", "a", "y:output") + &component("b", "a", "");
     let flat = Files::new(&ssd(&(elements(&parts) + &connections("a.y>b.u")))).open().unwrap();

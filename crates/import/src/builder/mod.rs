@@ -7,11 +7,11 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use costep_core::quantity::with_point;
 use costep_core::{Code, Error, Place, PortKind};
 use costep_fmu_file::{Causality, Fmu, ModelDescription, Variable, VariableType, short};
 use costep_ssp::{
-    Component, Flat, Implementation, Names, Note, Notes, Reach, SetValue, Severity, Value, proxied,
+    Component, Flat, Implementation, Names, Note, Notes, Reach, SetValue, Severity, Value, number_alone,
+    proxied,
 };
 
 /// Most parts, connections and values of a system.
@@ -353,18 +353,12 @@ impl Builder {
                     format!(
                         "`{}` cannot be the value of `{name}`, which is of type {kind}{}",
                         short(text),
-                        decimal_comma(text)
+                        number_alone(text, self.described(port).unit())
                     ),
                 );
             }
         }
     }
-}
-
-/// What is to be written for a number with a decimal comma, to be put behind a message; nothing for others.
-pub(crate) fn decimal_comma(text: &str) -> String {
-    with_point(text)
-        .map_or_else(String::new, |number| format!("; write a decimal point: `{}`", short(&number)))
 }
 
 /// What a variable is named for.

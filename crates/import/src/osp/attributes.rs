@@ -3,9 +3,9 @@
 use costep_core::suggest::nearest;
 use costep_fmu_file::short;
 use costep_fmu_file::xml::{Element, literal};
+use costep_ssp::{near_attribute, number_alone};
 
 use super::Reader;
-use crate::builder::decimal_comma;
 
 /// Largest number of signals of a function.
 const MAX_SIGNALS: i64 = 10_000;
@@ -23,7 +23,10 @@ impl Reader {
         for (name, _) in node.attributes().filter(|(name, _)| !attributes.contains(name)) {
             let message =
                 format!("<{}> has an attribute `{}` that is not known here", short(node.name()), short(name));
-            self.builder.warning(node.line(), message);
+            match near_attribute(name, attributes) {
+                Some(near) => self.builder.error(node.line(), format!("{message}: did you mean `{near}`?")),
+                None => self.builder.warning(node.line(), message),
+            }
         }
         for child in node.children().filter(|child| !children.contains(&child.name())) {
             let (owner, name) = (short(node.name()), short(child.name()));
@@ -59,7 +62,9 @@ impl Reader {
     fn finite(&mut self, node: &Element, text: &str, name: &str) -> Option<f64> {
         let value = literal::number(text).filter(|value| value.is_finite());
         if value.is_none() {
-            let message = format!("{name} is `{}`, not a finite number{}", short(text), decimal_comma(text));
+            let unit = ["StartTime", "EndTime", "BaseStepSize"].contains(&name).then_some("s");
+            let message =
+                format!("{name} is `{}`, not a finite number{}", short(text), number_alone(text, unit));
             self.builder.error(node.line(), message);
         }
         value

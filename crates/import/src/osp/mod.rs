@@ -14,9 +14,9 @@ use costep_core::suggest::nearest;
 use costep_core::{Code, Error, Place, Result};
 use costep_fmu_file::xml::{self, Element, literal};
 use costep_fmu_file::{Limits, short};
-use costep_ssp::{Flat, Reach, Value};
+use costep_ssp::{Flat, Reach, Value, number_alone};
 
-use crate::builder::{Builder, Passage, Port, Role, decimal_comma};
+use crate::builder::{Builder, Passage, Port, Role};
 use crate::format::read_bytes;
 use groups::{Group, Groups, Pairs};
 
@@ -156,7 +156,7 @@ impl Reader {
                 short(text),
                 short(variable),
                 short(given.name()),
-                decimal_comma(text)
+                number_alone(text, None)
             );
             return self.builder.error(given.line(), message);
         };

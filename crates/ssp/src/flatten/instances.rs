@@ -208,6 +208,8 @@ impl Flattener {
                 let mut message = format!("the FMU `{}` is missing", short(&location.1));
                 if let Some(place) = self.packages.elsewhere(location) {
                     message += &format!(": it lies at `{}`, which `source` should name", short(&place));
+                } else if let Some(near) = self.packages.nearest(location) {
+                    message += &format!(": did you mean `{}`?", short(&near));
                 }
                 self.error(Code::SspReference, spot, message);
                 None

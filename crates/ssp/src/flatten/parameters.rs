@@ -135,6 +135,12 @@ impl Flattener {
         *compared -= 1;
         if let Some(component) = instance.component {
             let variables = self.sources[component].description.variables();
+            // Names in the set of a component are those of its FMU, without the component.
+            let inner = name.match_indices('.').map(|(dot, _)| &name[dot + 1..]);
+            let description = &self.sources[component].description;
+            if let Some(own) = inner.into_iter().find(|inner| description.find(inner).is_some()) {
+                return Some(own.to_owned());
+            }
             let settable = variables.iter().filter(|variable| variable.variability != Variability::Constant);
             return nearest(name, settable.map(|variable| variable.name.as_str()).take(MOST));
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use costep_core::Code;
-use costep_core::suggest::suggestion;
+use costep_core::suggest::{nearest, suggestion};
 use costep_fmu_file::{Causality, ModelDescription, Unit, Variable, short};
 
 use crate::flatten::{Flattener, Instance, OpenFmu, Spot};
@@ -62,7 +62,12 @@ impl Flattener {
     ) -> Option<usize> {
         let description = &fmu.description;
         let Some(index) = description.find(&connector.name) else {
-            let message = format!("the FMU has no variable `{}`", short(&connector.name));
+            let known = description.variables().iter().take(10_000).map(|variable| &*variable.name);
+            let known: Vec<&str> = known.collect();
+            let near =
+                nearest(&connector.name, &known).map(|near| format!(": did you mean `{}`?", short(near)));
+            let message =
+                format!("the FMU has no variable `{}`{}", short(&connector.name), near.unwrap_or_default());
             self.error(Code::SspReference, &spot, message);
             return None;
         };

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use costep_core::suggest::nearest;
 use costep_fmu_file::xml;
 use costep_fmu_file::{BaseUnit, SI_NAMES, Unit, short};
 
@@ -148,7 +149,11 @@ impl Reader<'_> {
         let word = self.required(node, "kind")?;
         let kind = Kind::WORDS.iter().find(|(known, _)| *known == word).map(|(_, kind)| *kind);
         if kind.is_none() {
-            self.error(node.line(), format!("`{}` is not a kind of connector", short(&word)));
+            let known = Kind::WORDS.map(|(known, _)| known);
+            let near = nearest(&word, &known).map(|near| format!(": did you mean `{near}`?"));
+            let message =
+                format!("`{}` is not a kind of connector{}", short(&word), near.unwrap_or_default());
+            self.error(node.line(), message);
         }
         kind
     }

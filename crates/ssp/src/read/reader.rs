@@ -8,6 +8,7 @@ use costep_core::{Code, Result};
 use costep_fmu_file::xml::{self, literal};
 use costep_fmu_file::{Limits, short};
 
+use crate::meant::{near_attribute, number_alone};
 use crate::model::Settings;
 use crate::note::{Note, Notes, Severity};
 
@@ -112,7 +113,11 @@ impl<'a> Reader<'a> {
             if !["id", "description"].contains(&name) && !attributes.contains(&name) {
                 let message =
                     format!("<{}> has an attribute `{}` that is not known here", node.name(), short(name));
-                self.warning(node.line(), message);
+                self.stranger(
+                    node.line(),
+                    message,
+                    near_attribute(name, attributes).map(|near| format!("`{near}`")),
+                );
             }
         }
         for child in node.children() {
@@ -132,16 +137,27 @@ impl<'a> Reader<'a> {
                     self.settings(node);
                 }
                 name => {
-                    let near = nearest(name, children).map(|near| format!(": did you mean <{near}>?"));
                     let message = format!(
-                        "<{}> has an element <{}> that is not known here{}",
+                        "<{}> has an element <{}> that is not known here",
                         short(node.name()),
-                        short(name),
-                        near.unwrap_or_default()
+                        short(name)
                     );
-                    self.warning(child.line(), message);
+                    self.stranger(
+                        child.line(),
+                        message,
+                        nearest(name, children).map(|near| format!("<{near}>")),
+                    );
                 }
             }
+        }
+    }
+
+    /// Something that is not known here. Where it is nearly something that is, that would be left out, and the run be that of another
+    /// system.
+    pub(crate) fn stranger(&mut self, line: u32, message: String, near: Option<String>) {
+        match near {
+            Some(near) => self.error(line, format!("{message}: did you mean {near}?")),
+            None => self.warning(line, message),
         }
     }
 
@@ -201,7 +217,11 @@ impl<'a> Reader<'a> {
     pub(crate) fn required(&mut self, node: &xml::Element, name: &str) -> Option<String> {
         let value = node.get(name);
         if value.is_none() {
-            self.error(node.line(), format!("<{}> has no attribute `{name}`", short(node.name())));
+            let text = node.content().trim();
+            let inside = (!text.is_empty() && node.children().next().is_none())
+                .then(|| format!(": write `{name}=\"{}\"`, not a text inside", short(text)));
+            let message = format!("<{}> has no attribute `{name}`", short(node.name()));
+            self.error(node.line(), message + &inside.unwrap_or_default());
         }
         value.map(str::to_owned)
     }
@@ -226,9 +246,10 @@ impl<'a> Reader<'a> {
         let value = read(text);
         if value.is_none() {
             let message = format!(
-                "`{name}` of <{}> is `{}`, which is not a valid {what}",
+                "`{name}` of <{}> is `{}`, which is not a valid {what}{}",
                 short(node.name()),
-                short(text)
+                short(text),
+                number_alone(text, name.ends_with("Time").then_some("s"))
             );
             self.error(node.line(), message);
         }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use costep_core::suggest::nearest;
 use costep_fmu_file::short;
 use costep_fmu_file::xml::{self, literal};
 
@@ -23,7 +24,9 @@ impl Reader<'_> {
         let mut places = HashMap::new();
         for node in node.inside("Parameters") {
             if node.name() != "Parameter" {
-                self.warning(node.line(), format!("<{}> is not a parameter", short(node.name())));
+                let message = format!("<{}> is not a parameter", short(node.name()));
+                let near = nearest(node.name(), &["Parameter"]).map(|near| format!("<{near}>"));
+                self.stranger(node.line(), message, near);
                 continue;
             }
             let Some(parameter) = self.parameter(&node) else { continue };
@@ -56,7 +59,7 @@ impl Reader<'_> {
         let name = self.name(node)?;
         let mut types = node.children().filter(|child| TYPES.contains(&child.name()));
         let Some(kind) = types.next() else {
-            self.error(node.line(), format!("the parameter `{}` has no value", short(&name)));
+            self.error(node.line(), format!("the parameter `{}` has no value: it is the `value` of a <Real>, <Integer>, <Boolean>, <String> or <Enumeration> inside", short(&name)));
             return None;
         };
         if types.next().is_some() {
@@ -146,7 +149,7 @@ impl Reader<'_> {
 fn number_with_more(text: &str, is_real: bool) -> Option<String> {
     let text = text.trim();
     let with_point = text.replacen(',', ".", 1);
-    if is_real && literal::number(&with_point).is_some() {
+    if is_real && text.contains(',') && literal::number(&with_point).is_some() {
         return Some(format!("write a decimal point, `value=\"{with_point}\"`"));
     }
     let is_of_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+');

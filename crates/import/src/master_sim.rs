@@ -88,7 +88,10 @@ impl<'a> Reader<'a> {
                 }
                 "parameter" => self.parameters.push((rest, number)),
                 _ if TIMES.contains(&word) || ALGORITHM.contains(&word) => {
-                    self.settings.insert(word, (rest, number));
+                    if let Some((_, earlier)) = self.settings.insert(word, (rest, number)) {
+                        let message = format!("`{word}` is given in line {earlier} too: remove one of them");
+                        self.builder.error(number, message);
+                    }
                 }
                 _ if OUTPUT.contains(&word) => {
                     self.builder.unused(
@@ -103,6 +106,9 @@ impl<'a> Reader<'a> {
                     let message = format!("`{}` is not known here", short(word));
                     match nearest(word, &known) {
                         Some(near) => {
+                            if near == "simulator" {
+                                self.builder.lose_part();
+                            }
                             self.builder.error(number, format!("{message}: did you mean `{near}`?"))
                         }
                         None => self.builder.warning(number, message),
@@ -116,6 +122,10 @@ impl<'a> Reader<'a> {
     fn simulator(&mut self, rest: &str, line: u32) {
         let words = self.words(rest, line);
         let [_, cycle, name, _, source] = &words[..] else {
+            self.builder.lose_part();
+            if words.is_empty() && !rest.is_empty() {
+                return;
+            }
             let message = "a simulator is written as `simulator NUMBER CYCLE NAME COLOUR \"FILE\"`";
             return self.builder.error(line, message);
         };
@@ -237,8 +247,14 @@ impl<'a> Reader<'a> {
     /// two halves, by `richardson`. `CHECK` looks at errors only to print them: a run is judged here anyway.
     fn step_control(&mut self, first: Option<f64>) {
         let mode = self.settings.get("ErrorControlMode").copied().unwrap_or(("NONE", 0));
-        let is_on = |(text, _): &(&str, u32)| ["yes", "true", "1"].contains(text);
-        let adapts = self.settings.get("adjustStepSize").copied().filter(is_on);
+        let is_one_of =
+            |text: &str, words: [&str; 3]| words.iter().any(|word| text.eq_ignore_ascii_case(word));
+        let adapts = self.settings.get("adjustStepSize").copied();
+        let adapts = adapts.filter(|(text, _)| !is_one_of(text, ["no", "false", "0"]));
+        if let Some((text, line)) = adapts.filter(|(text, _)| !is_one_of(text, ["yes", "true", "1"])) {
+            let message = format!("`adjustStepSize` is `{}`, neither `yes` nor `no`", short(text));
+            return self.builder.error(line, message);
+        }
         match (mode, adapts) {
             (("CHECK", line), _) => {
                 self.builder
@@ -380,6 +396,12 @@ impl<'a> Reader<'a> {
 
 /// What is to be written for a time in another way, to be put behind a message.
 fn as_time(text: &str) -> String {
+    if let Some(plain) = text.strip_prefix('=') {
+        return format!("; there is no `=` in this format: write `{}`", short(plain.trim()));
+    }
+    if let Some((plain, _)) = text.split_once('#') {
+        return format!("; a remark has a line of its own: write `{}`", short(plain.trim()));
+    }
     let is_time = |(_, unit): &(&str, &str)| time_unit(unit).is_some();
     match split_quantity(text).filter(is_time) {
         Some((number, unit)) => format!("; write a blank before the unit: `{number} {unit}`"),

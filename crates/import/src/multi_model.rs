@@ -49,9 +49,26 @@ pub(crate) fn read(path: &Path, reach: Reach) -> Result<Flat> {
             root.entry(key).or_insert(value);
         }
     }
+    say_places(&read_text(path)?, &mut builder);
     let mut reader = Reader { builder, instances: HashSet::new() };
     reader.system(&root);
     Ok(reader.builder.finish())
+}
+
+/// Where the file gives what a project file has under other names: in the only line that names it.
+fn say_places(text: &str, builder: &mut Builder) {
+    const KEYS: [(&str, &str); 4] = [
+        ("\"startTime\"", "system.start"),
+        ("\"endTime\"", "system.stop"),
+        ("\"end_time\"", "system.stop"),
+        ("\"size\"", "step.size"),
+    ];
+    for (word, key) in KEYS {
+        let mut lines = text.lines().enumerate().filter(|(_, line)| line.contains(word));
+        if let (Some((index, _)), None) = (lines.next(), lines.next()) {
+            builder.say_place(key, u32::try_from(index + 1).unwrap_or(u32::MAX));
+        }
+    }
 }
 
 fn parse(path: &Path) -> Result<Map<String, Json>> {

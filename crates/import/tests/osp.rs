@@ -123,6 +123,29 @@ fn names_of_groups_functions_and_connections_that_are_nearly_right_are_proposed(
 }
 
 #[test]
+fn elements_and_values_as_others_write_them_are_told() {
+    let folder = Folder::new();
+    let initial = r#"<InitialValue variable="p"><Double value="1"/></InitialValue>"#;
+    let text = structure(&format!(
+        r#"<StopTime>1</StopTime><BaseStepSize>1 ms</BaseStepSize><Simulators><Simulator name="a" source="a.fmu"><InitialValues>{initial}</InitialValues></Simulator>
+<Simulator name="b" sorce="b.fmu"/></Simulators><Connections>{}</Connections>"#,
+        variables("a.y[1]", "b.u[1]")
+    ));
+    let flat = folder.read("OspSystemStructure.xml", &text).unwrap();
+    let errors: Vec<_> = notes(&flat, Severity::Error).into_iter().map(|(_, text)| text).collect();
+    for says in [
+        "did you mean <EndTime>?",
+        "converted from `ms` to `s`",
+        "<Double> is no type of a value: write <Real>",
+        "has no attribute `source`: is it `sorce`, misspelt?",
+    ] {
+        assert!(errors.iter().any(|text| text.contains(says)), "{says}: {errors:?}");
+    }
+    // Of the part that is lost nothing more is said.
+    assert!(!errors.iter().any(|text| text.contains("nothing is called")), "{errors:?}");
+}
+
+#[test]
 fn a_decimal_comma_is_told() {
     let folder = Folder::new();
     let text = connected("", "").replace("<Simulators>", "<EndTime>1,5</EndTime><Simulators>");

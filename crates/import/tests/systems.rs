@@ -86,7 +86,8 @@ fn what_masters_do_and_costep_does_not_is_told() {
 fn the_error_control_of_mastersim_is_that_of_the_steps_here() {
     let folder = with_values();
     let with = |mode: &str, more: &str| {
-        let text = MASTER_SIM.replace("adjustStepSize no", "adjustStepSize yes");
+        let text =
+            MASTER_SIM.replace("adjustStepSize no", "adjustStepSize yes").replace("hMax     10 s\n", "");
         let text = text.replace("ErrorControlMode NONE", &format!("ErrorControlMode {mode}\n{more}"));
         let flat = folder.read("x.msim", &text).unwrap();
         assert_sound(&flat);
@@ -138,6 +139,12 @@ fn times_are_given_with_their_lines() {
         ("hStart 0.2s", "write a blank before the unit: `0.2 s`"),
         ("hStart soon", "write a number, a blank and a unit"),
         ("hMin -1 s\nadjustStepSize yes", "`hMin` is `-1 s`, which is not above zero"),
+        ("hMin = 1 s\nadjustStepSize yes", "there is no `=` in this format: write `1 s`"),
+        ("hMin 1 s # short\nadjustStepSize yes", "a remark has a line of its own: write `1 s`"),
+        ("adjustStepSize maybe", "neither `yes` nor `no`"),
+        ("tEnd 1 s", "`tEnd` is given in line 3 too"),
+        ("graph B.u[2] A.y[2]", "`B.u[2]` is an input and `A.y[2]` an output: exchange the two ends"),
+        ("parameter A.A.p 1", "did you mean `p`?"),
         ("hMax 0 s\nadjustStepSize yes", "`hMax` is `0 s`, which is not above zero"),
     ] {
         let flat = folder.read("x.msim", &format!("{MASTER_SIM}\n{line}\n")).unwrap();

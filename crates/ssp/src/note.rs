@@ -77,6 +77,7 @@ impl Note {
             Code::UnitMismatch => {
                 error.hint("give the value in a unit of the same quantity, or correct the unit")
             }
+            Code::DoubleSource => error.hint("remove one of the connections"),
             _ => error,
         };
         let error = self.hint.iter().fold(error, |error, hint| error.hint(hint));

@@ -85,7 +85,8 @@ fn parameters_that_are_nearly_elements_of_the_format_are_refused() {
         ("<ssv:Real value=\"1.5\"/>", "", "it is the `value` of a <Real>"),
     ] {
         let text = sound.replace(from, to).replace("1.5\"/></ssv:Parameter>", "1.5\"/></ssv:Parameter>");
-        let text = if to.contains("Paramter") { text.replace("</ssv:Parameter>", "</ssv:Paramter>") } else { text };
+        let text =
+            if to.contains("Paramter") { text.replace("</ssv:Parameter>", "</ssv:Paramter>") } else { text };
         assert_ne!(text, sound, "{from}");
         let flat = open(&text);
         assert!(flat.errors().any(|note| note.message.contains(words)), "{words}: {:#?}", flat.notes);

@@ -11,6 +11,13 @@ use super::{Builder, Passage, Port};
 impl Builder {
     /// Connects an output to an input.
     pub(crate) fn connect(&mut self, from: Port, to: Port, passage: &Passage, line: u32) {
+        if [from, to].map(|end| self.described(end).causality) == [Causality::Input, Causality::Output] {
+            let [input, output] = [from, to].map(|end| {
+                format!("{}.{}", self.flat.components[end.0].name, short(&self.described(end).name))
+            });
+            let message = format!("`{input}` is an input and `{output}` an output: exchange the two ends");
+            return self.error(line, message);
+        }
         if !self.has_room(self.flat.links.len(), line) || !self.check_input(to, passage.sum, line) {
             return;
         }

@@ -33,6 +33,8 @@ pub(crate) struct Builder {
     parts: HashMap<String, Option<usize>>,
     /// Variables that have a value, and where it is among those of their component.
     valued: HashMap<Port, usize>,
+    /// Whether a part could not be read, not even its name, which was said.
+    lost_part: bool,
     /// How many more names are looked for among others.
     suggestions: usize,
     /// Inputs that have a source: line of the first, and whether it is part of a sum.
@@ -84,6 +86,7 @@ impl Builder {
             opened: HashMap::new(),
             parts: HashMap::new(),
             valued: HashMap::new(),
+            lost_part: false,
             suggestions: 50,
             fed: HashMap::new(),
         }
@@ -266,6 +269,11 @@ impl Builder {
         opened
     }
 
+    /// A part could not be read: that others name it is no mistake of theirs.
+    pub(crate) fn lose_part(&mut self) {
+        self.lost_part = true;
+    }
+
     /// Whether something of this name was added, or could not be.
     pub(crate) fn has_part(&self, name: &str) -> bool {
         self.parts.contains_key(name)
@@ -275,6 +283,7 @@ impl Builder {
     pub(crate) fn part(&mut self, name: &str, line: u32) -> Option<usize> {
         match self.parts.get(name) {
             Some(found) => *found,
+            None if self.lost_part => None,
             None => {
                 let near = near(name, self.parts.keys(), &mut self.suggestions);
                 self.missing(line, format!("nothing is called `{}`{near}", short(name)));
@@ -292,7 +301,12 @@ impl Builder {
         let fmu = self.fmus[component].clone();
         // What cannot serve here is no proposal, however near its name.
         let fit = fmu.variables().iter().filter(|variable| role.suits(variable.causality));
-        let near = near(name, fit.map(|variable| &variable.name), &mut self.suggestions);
+        // Names of variables are those of the FMU, without the part.
+        let own = name.split_once('.').filter(|(_, own)| fmu.find(own).is_some());
+        let near = match own {
+            Some((_, own)) => format!(" (did you mean `{}`?)", short(own)),
+            None => near(name, fit.map(|variable| &variable.name), &mut self.suggestions),
+        };
         self.missing(line, format!("`{}` has no {} `{}`{near}", short(part), role.noun(), short(name)));
         None
     }

@@ -10,6 +10,10 @@ use super::Reader;
 /// Largest number of signals of a function.
 const MAX_SIGNALS: i64 = 10_000;
 
+/// Elements as other formats call them, beside those that are nearest by their letters.
+const SYNONYMS: [(&str, &str); 3] =
+    [("StopTime", "EndTime"), ("StepSize", "BaseStepSize"), ("Components", "Simulators")];
+
 impl Reader {
     pub(super) fn expect(&mut self, node: &Element, name: &str) -> bool {
         if node.name() != name {
@@ -32,7 +36,9 @@ impl Reader {
             let (owner, name) = (short(node.name()), short(child.name()));
             let message = format!("<{owner}> has an element <{name}> that is not known here");
             // What is meant would be left out, and the run be that of another system.
-            match nearest(child.name(), children) {
+            let usual =
+                SYNONYMS.iter().find(|(other, usual)| *other == child.name() && children.contains(usual));
+            match usual.map(|(_, usual)| *usual).or_else(|| nearest(child.name(), children)) {
                 Some(near) => self.builder.error(child.line(), format!("{message}: did you mean <{near}>?")),
                 None => self.builder.warning(child.line(), message),
             }
@@ -42,7 +48,11 @@ impl Reader {
     pub(super) fn required<'a>(&mut self, node: &Element<'a>, name: &str) -> Option<&'a str> {
         let value = node.get(name);
         if value.is_none() {
-            self.builder.error(node.line(), format!("<{}> has no attribute `{name}`", short(node.name())));
+            let given: Vec<&str> = node.attributes().map(|(given, _)| given).collect();
+            let near = nearest(name, &given).map(|near| format!(": is it `{}`, misspelt?", short(near)));
+            let message =
+                format!("<{}> has no attribute `{name}`{}", short(node.name()), near.unwrap_or_default());
+            self.builder.error(node.line(), message);
         }
         value
     }

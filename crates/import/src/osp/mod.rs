@@ -118,7 +118,7 @@ impl Reader {
     fn simulator(&mut self, node: &Element) {
         self.check_known(node, &["name", "source", "stepSize"], &["InitialValues"]);
         let (Some(name), Some(source)) = (self.required(node, "name"), self.required(node, "source")) else {
-            return;
+            return self.builder.lose_part();
         };
         self.builder.add_fmu(name, source, node.line());
         if let Some(step) = node.get("stepSize") {
@@ -148,7 +148,13 @@ impl Reader {
             "Integer" | "Enumeration" => literal::integer(text).map(|value| Value::Integer(vec![value])),
             "Boolean" => literal::truth(text).map(|value| Value::Boolean(vec![value])),
             "String" => Some(Value::Text(vec![text.to_owned()])),
-            _ => None,
+            other => {
+                let message = format!(
+                    "<{}> is no type of a value: write <Real>, <Integer>, <Boolean>, <String> or <Enumeration>",
+                    short(other)
+                );
+                return self.builder.error(given.line(), message);
+            }
         };
         let Some(value) = value else {
             let message = format!(

@@ -1,9 +1,10 @@
 //! Multi-models of INTO-CPS and Maestro: JSON with `fmus`, `connections` and `parameters`. What is said
 //! about a run, often in a `coe.json` beside, is read too.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
+use costep_core::suggest::nearest;
 use costep_core::{Code, Error, Place, Result};
 use costep_fmu_file::short;
 use costep_ssp::{Flat, Reach, Value, number_alone};
@@ -49,26 +50,25 @@ pub(crate) fn read(path: &Path, reach: Reach) -> Result<Flat> {
             root.entry(key).or_insert(value);
         }
     }
-    say_places(&read_text(path)?, &mut builder);
-    let mut reader = Reader { builder, instances: HashSet::new() };
+    let mut reader = Reader { builder, instances: HashSet::new(), lines: lines_of(&read_text(path)?) };
+    reader.say_places();
     reader.system(&root);
     Ok(reader.builder.finish())
 }
 
-/// Where the file gives what a project file has under other names: in the only line that names it.
-fn say_places(text: &str, builder: &mut Builder) {
-    const KEYS: [(&str, &str); 4] = [
-        ("\"startTime\"", "system.start"),
-        ("\"endTime\"", "system.stop"),
-        ("\"end_time\"", "system.stop"),
-        ("\"size\"", "step.size"),
-    ];
-    for (word, key) in KEYS {
-        let mut lines = text.lines().enumerate().filter(|(_, line)| line.contains(word));
-        if let (Some((index, _)), None) = (lines.next(), lines.next()) {
-            builder.say_place(key, u32::try_from(index + 1).unwrap_or(u32::MAX));
+/// Texts of a file with their lines; zero for those that stand in several.
+fn lines_of(text: &str) -> HashMap<String, u32> {
+    let mut lines = HashMap::new();
+    for (index, line) in text.lines().enumerate() {
+        let number = u32::try_from(index + 1).unwrap_or(u32::MAX);
+        for word in line.split('"').skip(1).step_by(2) {
+            lines
+                .entry(word.to_owned())
+                .and_modify(|first| *first *= u32::from(*first == number))
+                .or_insert(number);
         }
     }
+    lines
 }
 
 fn parse(path: &Path) -> Result<Map<String, Json>> {
@@ -114,9 +114,32 @@ struct Reader {
     builder: Builder,
     /// `{key}.instance` of those that were added.
     instances: HashSet<String>,
+    /// Where the texts of the file stand.
+    lines: HashMap<String, u32>,
 }
 
 impl Reader {
+    /// The line of a text, or zero.
+    fn line(&self, text: &str) -> u32 {
+        self.lines.get(text).copied().unwrap_or(0)
+    }
+
+    /// Where the file gives what a project file has under other names.
+    fn say_places(&mut self) {
+        let keys = [
+            ("startTime", "system.start"),
+            ("endTime", "system.stop"),
+            ("end_time", "system.stop"),
+            ("size", "step.size"),
+        ];
+        for (word, key) in keys {
+            let line = self.line(word);
+            if line > 0 {
+                self.builder.say_place(key, line);
+            }
+        }
+    }
+
     fn system(&mut self, root: &Map<String, Json>) {
         for (key, value) in root {
             let is_off = matches!(value, Json::Null | Json::Bool(false))
@@ -127,7 +150,7 @@ impl Reader {
             }
             match key.as_str() {
                 key if DECISIVE.contains(&key) => {
-                    self.builder.unsupported(0, format!("`{key}` has no counterpart"))
+                    self.builder.unsupported(self.line(key), format!("`{key}` has no counterpart"))
                 }
                 "stabalizationEnabled" => {
                     self.builder.warning(
@@ -135,7 +158,16 @@ impl Reader {
                         "`stabalizationEnabled` has no counterpart (`costep methods` lists what there is)",
                     );
                 }
-                key => self.builder.unused(0, format!("`{}` is not used", short(key))),
+                key => {
+                    let message = format!("`{}` is not used", short(key));
+                    // What is meant would be left out, and the run be that of another system.
+                    match nearest(key, &READ) {
+                        Some(near) => {
+                            self.builder.error(self.line(key), format!("{message}: did you mean `{near}`?"))
+                        }
+                        None => self.builder.unused(self.line(key), message),
+                    }
+                }
             }
         }
         self.experiment(root);
@@ -201,8 +233,9 @@ impl Reader {
         let number = value.as_f64().or_else(|| value.as_str()?.trim().parse().ok());
         let number = number.filter(|number| number.is_finite());
         if number.is_none() {
-            let comma = value.as_str().map(|text| number_alone(text, None)).unwrap_or_default();
-            self.builder.error(0, format!("`{key}` is not a finite number{comma}"));
+            let unit = key.to_lowercase().contains("time").then_some("s");
+            let comma = value.as_str().map(|text| number_alone(text, unit)).unwrap_or_default();
+            self.builder.error(self.line(key), format!("`{key}` is not a finite number{comma}"));
         }
         number
     }
@@ -215,57 +248,69 @@ impl Reader {
             return;
         }
         let Some(source) = fmus.get(key) else {
-            return self.builder.missing(0, format!("`{}` is not among the FMUs", short(key)));
+            let near = self.builder.near(key, fmus.keys());
+            return self
+                .builder
+                .missing(self.line(name), format!("`{}` is not among the FMUs{near}", short(key)));
         };
+        let line = self.line(key);
         let Some(source) = source.as_str() else {
-            return self.builder.error(0, format!("the FMU `{}` is not the name of a file", short(key)));
+            return self.builder.error(line, format!("the FMU `{}` is not the name of a file", short(key)));
         };
         // Projects of INTO-CPS have a folder of FMUs; names are relative to it, or to the multi-model.
         let plain = source.strip_prefix("file://").unwrap_or(source);
         let found = upwards(&self.builder.folder, Path::new(plain))
             .or_else(|| upwards(&self.builder.folder, &Path::new("FMUs").join(plain)));
         let file = match found {
-            Some(file) => Some(file).filter(|file| self.builder.check_file(file, 0)),
-            None => self.builder.find_file(source, 0),
+            Some(file) => Some(file).filter(|file| self.builder.check_file(file, line)),
+            None => self.builder.find_file(source, line),
         };
-        self.builder.add_file((&whole, instance), file, false, 0);
+        self.builder.add_file((&whole, instance), file, false, line);
     }
 
     /// The variable that `{key}.instance.variable` names.
     fn port(&mut self, name: &str, role: Role) -> Option<Port> {
         let Some((key, instance, variable)) = split(name).filter(|(_, _, variable)| !variable.is_empty())
         else {
-            self.builder.error(0, format!("`{}` is not written as `{{fmu}}.instance.variable`", short(name)));
+            self.builder.error(
+                self.line(name),
+                format!("`{}` is not written as `{{fmu}}.instance.variable`", short(name)),
+            );
             return None;
         };
         let whole = format!("{key}.{instance}");
         if !self.builder.has_part(&whole) {
             return None;
         }
-        self.builder.variable(&whole, variable, role, 0)
+        self.builder.variable(&whole, variable, role, self.line(name))
     }
 
     fn connections(&mut self, source: &str, targets: &Json) {
         let Some(from) = self.port(source, Role::Output) else { return };
         let Some(targets) = targets.as_array() else {
-            return self.builder.error(0, format!("the targets of `{}` are not a list", short(source)));
+            return self
+                .builder
+                .error(self.line(source), format!("the targets of `{}` are not a list", short(source)));
         };
         for target in targets {
             match target.as_str() {
                 Some(target) => {
                     if let Some(to) = self.port(target, Role::Input) {
-                        self.builder.connect(from, to, &Passage::default(), 0);
+                        self.builder.connect(from, to, &Passage::default(), self.line(target));
                     }
                 }
-                None => self.builder.error(0, format!("a target of `{}` is not a name", short(source))),
+                None => self
+                    .builder
+                    .error(self.line(source), format!("a target of `{}` is not a name", short(source))),
             }
         }
     }
 
     fn parameter(&mut self, name: &str, value: &Json) {
         let Some(port) = self.port(name, Role::Start) else { return };
+        let line = self.line(name);
         match value {
-            Json::Bool(truth) => self.builder.set(port, Value::Boolean(vec![*truth]), 0),
+            Json::Bool(truth) => self.builder.set(port, Value::Boolean(vec![*truth]), line),
             Json::Number(number) => {
                 let text = match number.as_f64() {
                     // 2.0 is the integer 2 too.
@@ -276,12 +321,13 @@ impl Reader {
                     }
                     _ => number.to_string(),
                 };
-                self.builder.set_text(port, &text, 0);
+                self.builder.set_text(port, &text, line);
             }
-            Json::String(text) => self.builder.set_text(port, text, 0),
-            _ => self
-                .builder
-                .error(0, format!("the value of `{}` is neither number, text, true nor false", short(name))),
+            Json::String(text) => self.builder.set_text(port, text, line),
+            _ => self.builder.error(
+                line,
+                format!("the value of `{}` is neither number, text, true nor false", short(name)),
+            ),
         }
     }
 }

@@ -153,6 +153,28 @@ fn times_are_given_with_their_lines() {
 }
 
 #[test]
+fn mistakes_in_multi_models_are_told_with_their_lines() {
+    let folder = Folder::new();
+    let sound = "{\n\"fmus\": { \"{a}\": \"a.fmu\", \"{b}\": \"b.fmu\" },\n\"connections\": {\n\"{a}.a.y[1]\": [\"{b}.b.u[1]\"] },\n\"parameters\": { \"{a}.a.p\": 2 },\n\"endTime\": 1\n}\n";
+    assert_sound(&folder.read("mm.json", sound).unwrap());
+    for (from, to, line, says) in [
+        ("\"parameters\"", "\"parametres\"", 5, "did you mean `parameters`?"),
+        ("endTime", "endtime", 6, "did you mean `endTime`?"),
+        ("\"endTime\": 1", "\"endTime\": \"1 min\"", 6, "converted from `min` to `s`"),
+        ("a.p\": 2", "a.p\": \"2,5\"", 5, "write a decimal point: `2.5`"),
+        ("{a}.a.p", "{a}.a.pp", 5, "did you mean `p`?"),
+        ("\"{b}.b.u[1]\"", "\"{b}.b.u[7]\"", 4, "has no input `u[7]`"),
+        ("\"a.fmu\"", "\"aa.fmu\"", 2, "did you mean `a.fmu`?"),
+    ] {
+        let text = sound.replace(from, to);
+        assert_ne!(text, sound, "{from}");
+        let flat = folder.read("mm.json", &text).unwrap();
+        let told = flat.errors().any(|note| note.message.contains(says) && note.line == Some(line));
+        assert!(told, "{says}: {:#?}", flat.notes);
+    }
+}
+
+#[test]
 fn decimal_commas_are_told() {
     let folder = with_values();
     for (line, more) in [

@@ -32,6 +32,7 @@
 //! the step if it is held. Different degrees in one interface system would not commute.
 
 mod closed;
+mod externals;
 mod linear_responses;
 mod matching;
 mod observer;
@@ -54,6 +55,7 @@ use crate::shared::per_subsystem::PerSubsystem;
 use crate::shared::response::ResponseWorkspace;
 use crate::shared::sizes::Sizes;
 use closed::ClosedLoop;
+use externals::ProjectedExternals;
 use linear_responses::LinearResponses;
 use settings::{Fit, PredictiveOptions, Settings};
 use stability::Stability;
@@ -98,6 +100,7 @@ struct Predictive {
     /// Chooses the fit.
     stability: Option<Box<Stability>>,
     sizes: Sizes,
+    externals: ProjectedExternals,
     /// eta, coefficients of all outputs.
     eta: Vec<f64>,
     /// c, coefficients of all inputs.
@@ -124,6 +127,7 @@ fn build(options: &Options, models: &ModelsSpec) -> Box<dyn CouplingMethod> {
         closed: None,
         stability: None,
         sizes: Sizes::default(),
+        externals: ProjectedExternals::default(),
         eta: Vec::new(),
         c: Vec::new(),
         h: 0.0,
@@ -183,6 +187,7 @@ impl CouplingMethod for Predictive {
         }
         self.stability = chooses.then(Box::default);
         self.sizes = Sizes::new(system);
+        self.externals = ProjectedExternals::new(system, self.width);
         self.eta = vec![0.0; layout.outputs() * self.width];
         self.c = vec![0.0; layout.inputs() * self.width];
         Ok(())
@@ -330,11 +335,11 @@ impl Predictive {
                 }
             }
         }
-        for (j, signal) in signals.externals.iter().filter(|(j, _)| self.orders[*j].is_some()) {
-            let c = &mut self.c[j * self.width..(j + 1) * self.width];
-            signal.each_node((step.t, step.t_next), |theta, weight, value| {
-                legendre::project_node(theta, weight * value, c);
-            });
+        for (j, signal) in signals.externals {
+            if let Some(order) = self.orders[*j] {
+                let c = &mut self.c[j * self.width..(j + 1) * self.width];
+                self.externals.add((*j, signal), step, order, c);
+            }
         }
     }
 

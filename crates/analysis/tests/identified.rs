@@ -12,7 +12,7 @@ use costep_system::SystemDescription;
 fn the_nonlinear_oscillator_stays_near_the_monolithic_solution() {
     let oscillator = model("dual-mass-nonlinear", &[]);
     assert!((eps(&oscillator, "zoh", 1e-3, 1.0) - 0.068056).abs() < 1e-5);
-    for (step, prototype, bound) in [(1e-3, 0.031, 0.032), (5e-3, 0.127, 0.14)] {
+    for (step, prototype, bound) in [(1e-3, 0.031, 0.032), (5e-3, 0.127, 0.17)] {
         let eps = eps(&oscillator, "identified", step, 1.0);
         println!("{step}: {eps:.4} (prototype {prototype})");
         assert!(eps <= bound, "{step}: {eps}");

@@ -224,19 +224,41 @@ impl Bank {
 
     /// E of a model.
     fn error(&self, p: usize) -> f64 {
-        self.mean_square(&self.errors[p], self.errors[p].len() >= self.tuning.trimmed_from)
+        self.mean_square(&self.errors[p], self.left_out(p))
     }
 
-    /// Mean over the steps of the weighted squares; with or without the greatest of them.
-    fn mean_square(&self, steps: &Lags, trimmed: bool) -> f64 {
-        let (mut sum, mut greatest): (f64, f64) = (0.0, 0.0);
-        for lag in 0..steps.len() {
-            let square = self.weighted_square(steps.get(lag));
-            sum += square;
-            greatest = greatest.max(square);
+    /// The step that does not count: that of the greatest error that may be a surprise from outside. A model that errs though the outputs rest has no such
+    /// excuse.
+    fn left_out(&self, p: usize) -> Option<usize> {
+        let errors = &self.errors[p];
+        if errors.len() < self.tuning.trimmed_from {
+            return None;
         }
-        let count = steps.len() - usize::from(trimmed);
-        if count == 0 { 0.0 } else { (if trimmed { sum - greatest } else { sum }) / count as f64 }
+        let of = |lag: &usize| self.weighted_square(errors.get(*lag));
+        let change = |lag: &usize| self.weighted_square(self.changes.get(*lag));
+        let TrustTuning { at_rest, excused, .. } = self.tuning;
+        let is_excused =
+            |lag: &usize| change(lag) >= at_rest.powi(2) || of(lag) <= excused.powi(2) * change(lag);
+        (0..errors.len()).filter(is_excused).max_by(|a, b| of(a).total_cmp(&of(b)))
+    }
+
+    /// Mean over the steps of the weighted squares, without one of them.
+    fn mean_square(&self, steps: &Lags, left_out: Option<usize>) -> f64 {
+        let count = steps.len() - usize::from(left_out.is_some());
+        let squares = (0..steps.len()).filter(|lag| Some(*lag) != left_out);
+        let sum: f64 = squares.map(|lag| self.weighted_square(steps.get(lag))).sum();
+        if count == 0 { 0.0 } else { sum / count as f64 }
+    }
+
+    /// D. Where all others rest, the change of the step that is left out counts no more than the greatest of them.
+    fn usual_change(&self, left_out: Option<usize>) -> f64 {
+        let steps = &self.changes;
+        let square = |lag: usize| self.weighted_square(steps.get(lag));
+        let others = (0..steps.len()).filter(|lag| Some(*lag) != left_out).map(square);
+        let (sum, greatest) = others.fold((0.0, 0.0), |(sum, greatest), d| (sum + d, d.max(greatest)));
+        let surprise = left_out.map_or(0.0, square);
+        let counts = if greatest < self.tuning.at_rest.powi(2) * surprise { greatest } else { surprise };
+        (sum + counts) / steps.len() as f64
     }
 
     fn weighted_square(&self, values: &[f64]) -> f64 {
@@ -244,10 +266,14 @@ impl Bank {
         weighted.map(|(value, weight)| (value / weight).powi(2)).sum()
     }
 
-    /// rho, while there is something to judge by.
+    /// rho, while there is something to judge by. Where nothing has changed but in the step that is left out, errors are infinitely large.
     pub fn rho(&self) -> Option<f64> {
-        let changes = self.mean_square(&self.changes, false);
-        (changes > 0.0).then(|| (self.error(self.chosen) / changes).sqrt())
+        let moves = self.mean_square(&self.changes, None) > 0.0;
+        moves.then(|| {
+            let left_out = self.left_out(self.chosen);
+            let error = self.mean_square(&self.errors[self.chosen], left_out);
+            if error == 0.0 { 0.0 } else { (error / self.usual_change(left_out)).sqrt() }
+        })
     }
 
     /// w, 0 to 1.

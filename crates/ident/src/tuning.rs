@@ -92,6 +92,10 @@ constants! {
         window: usize = 5;
         /// From so many errors on, the greatest is left out: one external impulse does not cost trust.
         trimmed_from: usize = 3;
+        /// Outputs that change by less than this share of what they usually do are at rest: an error there is none of a surprise.
+        at_rest: f64 = 0.1;
+        /// It is one up to so many changes all the same.
+        excused: f64 = 2.0;
         /// Weights of the outputs, the greatest recent changes, forget by this factor per step.
         weight_memory: f64 = 0.98;
         /// The order changes where the mean square error of the other model is below this share; below one, so

@@ -221,7 +221,10 @@ impl Guard {
     pub(crate) fn clip(&self, changes: f64, inputs: &InputSet, start: &Start<'_>, u: &mut [f64]) {
         for j in inputs.iter() {
             let greatest = (0..self.changes.len()).map(|lag| self.changes.get(lag)[j]).fold(0.0, f64::max);
-            let known = (start.external.1[j] - start.external.0[j]).abs();
+            // A peak between two points is the same at both of them, and yet there.
+            let known = (start.external.1[j] - start.external.0[j])
+                .abs()
+                .max((start.held[j] - start.external_now[j]).abs());
             let limit = changes * greatest + self.known * known;
             let z = start.coupled[j];
             let bounded = (z - limit).is_finite() && (z + limit).is_finite();

@@ -82,6 +82,7 @@ checks![
     save_load::damaged_bytes_never_lead_to_a_panic,
     signals::an_input_is_the_weighted_sum_of_its_sources_and_a_signal_from_outside,
     signals::a_method_never_gets_worse_without_delay,
+    signals::what_comes_from_outside_of_loops_is_applied_as_it_is,
     variants::every_variant_builds_and_its_label_makes_it_again,
 ];
 

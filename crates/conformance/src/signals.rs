@@ -71,3 +71,24 @@ pub(crate) fn a_method_never_gets_worse_without_delay(entry: &'static MethodEntr
     println!("{}: {auto:.1e} in order, {parallel:.1e} in parallel", entry.id);
     assert!(auto <= parallel * (1.0 + 1e-9), "{}", entry.id);
 }
+
+/// A signal that jumps and has a peak between two points, at a part that nothing is fed back to: whatever is expected of others, of this signal all is known.
+pub(crate) fn what_comes_from_outside_of_loops_is_applied_as_it_is(entry: &'static MethodEntry) {
+    let lag: Box<dyn Subsystem> = Lag::new("lag", 1.0, 0.0).subsystem(&Solver::Exact).unwrap();
+    let mut system = wired(vec![lag], &[], &defaults(entry));
+    let peak = External::Table(vec![(0.62, 0.0), (0.65, 1.0), (0.67, 0.0)]);
+    let jump = External::Step { value: 5.0, start: 0.33 };
+    system.externals = vec![(0, jump.clone()), (0, peak.clone())];
+    let mut engine = Engine::new(system).unwrap();
+    for _ in 0..10 {
+        let start = engine.time();
+        engine.step().unwrap();
+        let (end, inputs) = (engine.time(), engine.inputs());
+        let h = end - start;
+        let applied: f64 =
+            (0..=inputs.order()).map(|a| inputs.coefficients(a)[0] * h.powi(a as i32) / (a + 1) as f64).sum();
+        let wanted = jump.mean(start, end) + peak.mean(start, end);
+        println!("{}: {applied} for {wanted} from {start} on", entry.id);
+        assert!((applied - wanted).abs() < 1e-12, "{}: {applied} for {wanted} from {start} on", entry.id);
+    }
+}

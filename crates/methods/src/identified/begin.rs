@@ -54,6 +54,11 @@ impl Begin {
         &self.u
     }
 
+    /// The same, to be begun anew.
+    pub(super) fn inputs_mut(&mut self) -> &mut [f64] {
+        &mut self.u
+    }
+
     pub(super) fn save(&self, out: &mut StateWriter) {
         out.reals(&self.z);
         out.reals(&self.u);

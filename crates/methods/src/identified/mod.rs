@@ -316,7 +316,7 @@ impl CouplingMethod for Identified {
         self.u_last = vec![0.0; layout.inputs()];
         self.u = vec![0.0; layout.inputs()];
         self.begin = Begin::new(layout.inputs());
-        self.outside = Outside::new(system);
+        self.outside = Outside::new(system, self.settings.form, &scope);
         self.ladder = Ladder::new(!system.equal_steps, Trail::new(layout.inputs(), layout.outputs()));
         let varies = self.ladder.is_used;
         let parts_of_step = if varies { 2 } else { system.division.parts().unwrap_or(1) };

@@ -5,14 +5,15 @@
 //!
 //! Held inputs take the middle between both ends. But an input that nothing else is connected to and that acts by its integral alone gets the mean over
 //! the step itself where the signal jumps nearby: the middle would spread the jump over two steps.
+//!
+//! A subsystem outside of all loops needs none of that. It gets its external signals as they are, the mean over the step or the nearest line, as
+//! from any other method.
 
-use costep_core::{External, InputSet, Result, Signals, StateReader, StateWriter, SystemView};
+use costep_core::{External, InputSet, Interval, Result, Signals, StateReader, StateWriter, SystemView};
 
+use super::scope::Scope;
 use crate::shared::law::Form;
-use crate::shared::legendre;
 
-/// Pieces between jumps that are looked at one by one.
-const PIECES: usize = 64;
 /// Means of a constant differ by round-off.
 const ROUND_OFF: f64 = 1e-12;
 
@@ -27,19 +28,27 @@ pub(super) struct Outside {
     is_alone: Vec<bool>,
     /// and those of them that are known to act by their integral alone.
     by_integral: Vec<bool>,
+    /// Inputs of subsystems outside of all loops,
+    is_apart: Vec<bool>,
+    /// and those of them without connections, so that all of their course is known.
+    known: Vec<usize>,
+    /// Whether these get lines.
+    draws_lines: bool,
     /// Nothing is known of signals before this time.
     since: f64,
 }
 
 impl Outside {
-    pub(super) fn new(system: &SystemView<'_>) -> Self {
+    pub(super) fn new(system: &SystemView<'_>, form: Form, scope: &Scope) -> Self {
         let layout = system.layout;
+        let is_connected = |j: usize| system.coupling.sources(j).next().is_some();
         let is_alone = |j: usize| {
             let owner = layout.input_owner(j);
             let port = j - layout.input_range(owner).start;
-            let is_connected = system.coupling.sources(j).next().is_some();
-            !is_connected && !system.descriptions[owner].feedthrough_lists().any(|list| list.contains(&port))
+            !is_connected(j)
+                && !system.descriptions[owner].feedthrough_lists().any(|list| list.contains(&port))
         };
+        let is_apart = |j: usize| !scope.is_in_loop(layout.input_owner(j));
         let nothing = vec![0.0; layout.inputs()];
         Self {
             start: nothing.clone(),
@@ -47,6 +56,9 @@ impl Outside {
             held: nothing,
             is_alone: (0..layout.inputs()).map(is_alone).collect(),
             by_integral: vec![false; layout.inputs()],
+            is_apart: (0..layout.inputs()).map(is_apart).collect(),
+            known: system.inputs.iter().filter(|j| is_apart(*j) && !is_connected(*j)).collect(),
+            draws_lines: form == Form::Ramp,
             since: f64::NEG_INFINITY,
         }
     }
@@ -66,15 +78,31 @@ impl Outside {
         for (j, _) in signals.externals {
             (self.start[*j], self.end[*j], self.held[*j]) = (0.0, 0.0, 0.0);
         }
-        let around = |signal: &External, t: f64| mean(signal, (t - 0.5 * h).max(self.since), t + 0.5 * h);
+        let around = |signal: &External, t: f64| signal.mean((t - 0.5 * h).max(self.since), t + 0.5 * h);
         for (j, signal) in signals.externals.iter().filter(|(j, _)| inputs.contains(*j)) {
-            let (start, end) = (around(signal, t), around(signal, t + h));
+            let jumps = || signal.next_jump(t - 0.5 * h).is_some_and(|jump| jump < t + 1.5 * h);
+            let (start, end) = if self.draws_lines && self.is_apart[*j] {
+                line(signal, (t, h))
+            } else {
+                (around(signal, t), around(signal, t + h))
+            };
             self.start[*j] += start;
             self.end[*j] += end;
-            let jumps = || signal.next_jump(t - 0.5 * h).is_some_and(|jump| jump < t + 1.5 * h);
-            self.held[*j] +=
-                if self.by_integral[*j] && jumps() { mean(signal, t, t + h) } else { 0.5 * (start + end) };
+            let is_itself = self.is_apart[*j] || (self.by_integral[*j] && jumps());
+            self.held[*j] += if is_itself { signal.mean(t, t + h) } else { 0.5 * (start + end) };
         }
+    }
+
+    /// Puts the beginning of ramps that are known where their signals begin. Whether it was another.
+    pub(super) fn begin_known(&self, u: &mut [f64]) -> bool {
+        let is_another = self.known.iter().any(|j| u[*j] != self.start[*j]);
+        self.known.iter().for_each(|j| u[*j] = self.start[*j]);
+        is_another
+    }
+
+    /// Leaves inputs that are known what their signals are.
+    pub(super) fn restore_known(&self, form: Form, u: &mut [f64]) {
+        self.known.iter().for_each(|j| u[*j] = self.over_step(form)[*j]);
     }
 
     /// r at both ends of the step.
@@ -118,37 +146,8 @@ impl Outside {
     }
 }
 
-/// Mean of a signal between two times, piece by piece between its jumps.
-fn mean(signal: &External, from: f64, to: f64) -> f64 {
-    let (mut start, mut sum) = (from, 0.0);
-    for piece in 0..PIECES {
-        let jump = signal.next_jump(start).filter(|jump| *jump < to && piece + 1 < PIECES);
-        let end = jump.unwrap_or(to);
-        legendre::each_node(|theta, weight| {
-            sum += weight * (end - start) * signal.value(start + theta * (end - start));
-        });
-        if jump.is_none() {
-            break;
-        }
-        start = end;
-    }
-    sum / (to - from)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn means_are_exact_wherever_a_signal_jumps() {
-        let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} {b}");
-        close(mean(&External::Constant(3.0), 5.0, 7.0), 3.0);
-        close(mean(&External::Table(vec![(0.0, 0.0), (10.0, 20.0)]), 2.0, 3.0), 5.0);
-        let step = |start: f64| External::Step { value: 1.0, start };
-        for (start, wanted) in [(1.75, 0.25), (1.0, 1.0), (0.0, 1.0), (2.0, 0.0), (1.001, 0.999)] {
-            close(mean(&step(start), 1.0, 2.0), wanted);
-        }
-        let square = External::Square { high: 3.0, low: -1.0, frequency: 10.0, phase: 0.3, start: 0.0 };
-        close(mean(&square, 0.05, 1.05), 1.0);
-    }
+/// The ends of the line that is nearest to a signal over a step.
+fn line(signal: &External, (t, h): (f64, f64)) -> (f64, f64) {
+    let [start, slope, _] = signal.over(&Interval { start: t, end: t + h, length: h }, 1);
+    (start, start + slope * h)
 }

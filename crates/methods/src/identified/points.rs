@@ -2,9 +2,23 @@
 
 use costep_core::{Signals, StepContext};
 
+use super::outside::Outside;
 use super::phases::LearningPhase;
 use super::{Identified, SubsystemLearner};
 use crate::shared::law::{Form, Start};
+
+/// What the law starts from.
+fn start_of_step<'a>(u_last: &'a [f64], outside: &'a Outside, signals: &'a Signals<'_>) -> Start<'a> {
+    Start {
+        y: signals.y,
+        coupled: signals.coupled,
+        u: u_last,
+        external: outside.ends(),
+        external_now: signals.external,
+        held: outside.held(),
+        coupling: signals.coupling,
+    }
+}
 
 impl Identified {
     /// Learns from the last step, once per point; at a macro step chooses the phase and, where they last the whole step, the inputs.
@@ -106,21 +120,37 @@ impl Identified {
             if self.all_are_trusted(|part| &part.fine) { self.course.trusted + 1 } else { 0 };
     }
 
-    /// Begins the ramps of a whole step anew where signals surprise.
+    /// Begins ramps anew where signals are known, and those of a whole step where they surprise.
     fn begin_ramps(&mut self) {
-        if self.ladder.is_used || self.course.is_frozen || !self.begin.look_for_surprises(&self.inputs) {
+        let is_large = self.course.phase == LearningPhase::Large;
+        let mut is_anew = self.outside.begin_known(self.begin.inputs_mut());
+        if is_large && !self.ladder.is_used && !self.course.is_frozen {
+            is_anew |= self.begin.look_for_surprises(&self.inputs);
+        }
+        if !is_anew {
             return;
         }
         for (i, part) in self.parts.iter_mut().enumerate() {
-            part.coarse.begin_at(&self.begin.inputs()[self.layout.input_range(i)]);
+            let bank = if is_large { &mut part.coarse } else { &mut part.fine };
+            bank.begin_at(&self.begin.inputs()[self.layout.input_range(i)]);
         }
     }
 
     /// u^(k+1) from all models, over the step that `outside` has looked at.
     pub(super) fn solve(&mut self, signals: &Signals<'_>) {
-        if self.settings.form == Form::Ramp && self.course.phase == LearningPhase::Large {
+        if self.settings.form == Form::Ramp {
             self.begin_ramps();
         }
+        self.solve_law(signals);
+        if self.course.is_frozen {
+            self.hold_switched(signals);
+        } else {
+            self.limit(signals);
+        }
+        self.outside.restore_known(self.settings.form, &mut self.u);
+    }
+
+    fn solve_law(&mut self, signals: &Signals<'_>) {
         for part in &mut self.parts {
             let SubsystemLearner { reference, fine, coarse, record, affine, .. } = part;
             match self.course.phase {
@@ -132,24 +162,18 @@ impl Identified {
         if !self.ladder.is_on_rung() {
             self.shorten_models(signals);
         }
-        let start = Start {
-            y: signals.y,
-            coupled: signals.coupled,
-            u: &self.u_last,
-            external: self.outside.ends(),
-            external_now: signals.external,
-            held: self.outside.held(),
-            coupling: signals.coupling,
-        };
+        let start = start_of_step(&self.u_last, &self.outside, signals);
         let parts = &self.parts;
         self.law.solve(self.settings.form, &self.inputs, &start, |i| &parts[i].affine, &mut self.u);
-        if self.course.is_frozen {
-            return self.hold_switched(signals);
-        }
+    }
+
+    /// Keeps inputs near the signals and within what these have been, and shakes those of small steps.
+    fn limit(&mut self, signals: &Signals<'_>) {
         let guard =
             if self.course.phase == LearningPhase::Small { &self.guards.fine } else { &self.guards.coarse };
         let limits = self.settings.tuning.limits;
         let changes = if self.whole_steps.is_guessing() { limits.narrow } else { limits.wide };
+        let start = start_of_step(&self.u_last, &self.outside, signals);
         guard.clip(changes, &self.inputs, &start, &mut self.u);
         if self.course.phase == LearningPhase::Small && self.settings.form == Form::Hold {
             self.excitation.shake(signals.coupled, &mut self.u);

@@ -1,7 +1,5 @@
 //! Orthonormal shifted Legendre polynomials Q_a on [0, 1], up to degree 5.
 
-use costep_core::quadrature::GAUSS;
-
 /// Highest degree.
 pub(crate) const MAX_DEGREE: usize = 5;
 
@@ -30,11 +28,6 @@ pub(crate) fn factorial(b: usize) -> f64 {
     (1..=b).map(|i| i as f64).product()
 }
 
-/// Shows every node on [0, 1] with its weight.
-pub(crate) fn each_node(mut show: impl FnMut(f64, f64)) {
-    GAUSS.iter().for_each(|(theta, weight)| show(*theta, *weight));
-}
-
 /// Adds the L2 projection of a function on [0, 1] to its coefficients, by one node of a quadrature.
 pub(crate) fn project_node(theta: f64, weighted_value: f64, coefficients: &mut [f64]) {
     for (a, c) in coefficients.iter_mut().enumerate() {
@@ -49,6 +42,8 @@ pub(crate) fn polynomial(a: usize, theta: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use costep_core::quadrature::GAUSS;
+
     use super::*;
 
     fn value(a: usize, theta: f64) -> f64 {
@@ -84,7 +79,7 @@ mod tests {
     fn polynomials_are_their_own_projection() {
         let function = |theta: f64| 2.0 - 3.0 * theta + 5.0 * theta.powi(3);
         let mut c = [0.0; 4];
-        each_node(|theta, weight| project_node(theta, weight * function(theta), &mut c));
+        GAUSS.iter().for_each(|(theta, weight)| project_node(*theta, weight * function(*theta), &mut c));
         let projected: f64 = (0..4).map(|a| c[a] * value(a, 0.3)).sum();
         assert!((projected - function(0.3)).abs() < 1e-13);
     }

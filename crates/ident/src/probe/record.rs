@@ -6,7 +6,8 @@
 //! ```
 //!
 //! u^k is the input that was held over the step that ends with y^k. The responses of that model to pulses then give A, B, C, D as
-//! those of a subsystem itself do (`realise.rs`).
+//! those of a subsystem itself do (`realise.rs`). N = 0 is a part without memory. Outputs that follow from u^k alone are left out
+//! of what y^k depends on: beside u^(k-i) they say nothing, and a model could take them for a state.
 
 use costep_core::LocalModel;
 use costep_linalg::{Matrix, PseudoInverse, Triangle};
@@ -50,6 +51,8 @@ struct Regression {
     lags: usize,
     /// One column per output.
     theta: Matrix,
+    /// What it leaves of each output, and the most of these.
+    left: Vec<f64>,
     unexplained: f64,
 }
 
@@ -73,9 +76,13 @@ impl Record {
             return Some(RecordedModel { model, unexplained: 0.0, lags: 0 });
         }
         let units = self.units()?;
-        let mut found: Vec<Regression> = Vec::new();
-        for lags in 1..=MOST_LAGS {
-            let Some(regression) = self.regress(lags, &units) else { break };
+        let at_once = self.regress(0, &units, &[])?;
+        let has_memory: Vec<bool> = at_once.left.iter().map(|left| *left > EXPLAINED).collect();
+        let mut found: Vec<Regression> = vec![at_once];
+        // Without memory there is nothing to look back for.
+        let most = if has_memory.contains(&true) { MOST_LAGS } else { 0 };
+        for lags in 1..=most {
+            let Some(regression) = self.regress(lags, &units, &has_memory) else { break };
             let enough = regression.unexplained <= EXPLAINED;
             found.push(regression);
             if enough {
@@ -136,12 +143,18 @@ impl Record {
         put(1.0);
     }
 
-    fn regress(&self, lags: usize, units: &[f64]) -> Option<Regression> {
+    /// The same model with so many lags of the inputs, and of the outputs that have memory.
+    fn regress(&self, lags: usize, units: &[f64], has_memory: &[bool]) -> Option<Regression> {
         let (p, n) = (self.columns(lags), self.outputs);
         let rows = self.steps().checked_sub(lags).filter(|rows| *rows >= ROWS_PER_COLUMN * p)?;
         let (mut factor, mut row) = (Triangle::new(p + n), vec![0.0; p + n]);
         for step in lags..self.steps() {
             self.fill(step, lags, units, &mut row[..p]);
+            for (lag, i) in (0..lags).flat_map(|lag| (0..n).map(move |i| (lag, i))) {
+                if !has_memory[i] {
+                    row[lag * self.width() + self.inputs + i] = 0.0;
+                }
+            }
             for i in 0..n {
                 row[p + i] = self.at(step, self.inputs + i) / units[self.inputs + i];
             }
@@ -161,8 +174,9 @@ impl Record {
             let below = (0..=i).map(|k| r[(p + k, p + i)].powi(2)).sum::<f64>();
             ((below + (0..p).map(|k| wanted[(k, i)].powi(2)).sum::<f64>()) / rows as f64).sqrt()
         };
-        let unexplained = (0..n).map(left).fold(0.0, f64::max);
-        Some(Regression { lags, theta, unexplained })
+        let left: Vec<f64> = (0..n).map(left).collect();
+        let unexplained = left.iter().copied().fold(0.0, f64::max);
+        Some(Regression { lags, theta, left, unexplained })
     }
 
     /// Responses of the regression to a pulse of each input over the first step.
@@ -248,6 +262,22 @@ mod tests {
             "{:?}",
             found.model.d
         );
+    }
+
+    /// A controller that only computes has no eigenvalue, alone or beside an output that integrates.
+    #[test]
+    fn outputs_without_memory_have_no_states() {
+        let model = LocalModel { d: vec![-100.0, -10.0], ..LocalModel::new(0, 2, 1) };
+        let found = record(&model, 1e-3, 300).model().unwrap();
+        assert_eq!((found.model.states, found.lags), (0, 0));
+        assert!((found.model.d[0] + 100.0).abs() < 1e-9 && (found.model.d[1] + 10.0).abs() < 1e-9);
+        let mut model = LocalModel { d: vec![-100.0, -10.0, 0.0, 0.0], ..LocalModel::new(1, 2, 2) };
+        model.a.copy_from_slice(&[-3.0]);
+        model.b.copy_from_slice(&[1.0, 0.5]);
+        model.c.copy_from_slice(&[0.0, 1.0]);
+        let found = record(&model, 1e-3, 300).model().unwrap();
+        assert_eq!((found.model.states, found.lags), (1, 1));
+        assert!((found.model.a[0] + 3.0).abs() < 1e-5, "{}", found.model.a[0]);
     }
 
     #[test]

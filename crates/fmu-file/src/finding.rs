@@ -30,7 +30,16 @@ pub struct Finding {
 /// How findings end that name the library that is used in the place of another.
 pub(crate) const IS_USED: &str = " is used";
 
+/// How findings begin about outputs and states that a model description leaves out where it lists what is computed at the start.
+pub(crate) const UNLISTED: &str = "not listed among the initial unknowns";
+
 impl Finding {
+    /// Whether it is about what only other tools read: costep asks for all values at the start, whatever is listed. What
+    /// PythonFMU makes has none of these lists.
+    pub fn concerns_others(&self) -> bool {
+        self.code == Code::FmuStructure && self.message.starts_with(UNLISTED)
+    }
+
     /// Whether another library is run than the one that the model description names.
     pub fn names_other_library(&self) -> bool {
         self.code == Code::FmuFiles && self.message.ends_with(IS_USED)

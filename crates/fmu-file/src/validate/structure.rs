@@ -8,7 +8,7 @@ use crate::description::enumerations::{Causality, DependencyKind, Initial, Varia
 use crate::description::structure::Unknown;
 use crate::description::variable::Variable;
 use crate::description::{FmiVersion, ModelDescription};
-use crate::finding::Report;
+use crate::finding::{Report, UNLISTED};
 use crate::text::{listed, short};
 
 pub(crate) fn check(description: &ModelDescription, report: &mut Report) {
@@ -147,7 +147,7 @@ fn check_initial_unknowns(description: &ModelDescription, report: &mut Report) {
     let mut missing: Vec<usize> = expected.difference(&listed).copied().collect();
     missing.sort_unstable();
     if let Some(names) = names(missing.iter().map(|index| &variables[*index])) {
-        report.warning(Code::FmuStructure, 0, format!("not listed among the initial unknowns: {names}"));
+        report.warning(Code::FmuStructure, 0, format!("{UNLISTED}: {names}"));
     }
     for unknown in &description.structure.initial_unknowns {
         let variable = &variables[unknown.variable];

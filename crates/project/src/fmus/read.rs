@@ -413,7 +413,8 @@ fn check_findings(
     // That there is nothing to load is said in a better place: by the check of its binaries.
     let is_about_files =
         |finding: &&Finding| finding.code == Code::FmuFiles && finding.severity == Severity::Error;
-    for finding in file.findings.iter().filter(|finding| !is_about_files(finding)) {
+    let concerns_runs = |finding: &&Finding| !is_about_files(finding) && !finding.concerns_others();
+    for finding in file.findings.iter().filter(concerns_runs) {
         // Without names that tell ports apart there is nothing to connect.
         let is_vital = finding.code == Code::FmuDuplicate;
         let refused = finding.severity == Severity::Error && (validate || is_vital);

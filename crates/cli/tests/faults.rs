@@ -57,6 +57,7 @@ mod fault {
     pub(crate) const UMASK: i32 = 58;
     pub(crate) const SEGV_SHORT: i32 = 63;
     pub(crate) const CHANGE_FOLDER_INIT: i32 = 64;
+    pub(crate) const HANG_SHORT: i32 = 65;
 }
 
 /// A folder with the FMU and the project `rig`: the FMU, fed by itself, and a good one beside it.
@@ -532,6 +533,22 @@ fn a_crash_in_the_verification_leaves_the_run_alone() {
         let why = "not verified: at half the step, `bad` died with SIGSEGV";
         let done = rig.fault(fault::SEGV_SHORT, "--method zoh").exits(0).says(why);
         assert!(done.stdout.contains("(defect)"), "{}", done.story());
+        assert_eq!(rig.times().len(), 6);
+    }
+}
+
+/// The second run has a time of its own, which is over long before a step counts as hung.
+#[test]
+fn an_fmu_that_hangs_in_the_verification_is_not_waited_for() {
+    let rig = Rig::new(BOTH[0]);
+    for isolation in ["none", "process"] {
+        rig.set("bad", fault::HANG_SHORT, &format!("isolation = \"{isolation}\""));
+        let done = rig.run("--method zoh").exits(0);
+        for words in
+            ["not verified: the second run was cut: `bad` in ", "did not return within 4 s", "(defect)"]
+        {
+            assert!(done.stdout.contains(words), "{words}\n{}", done.story());
+        }
         assert_eq!(rig.times().len(), 6);
     }
 }

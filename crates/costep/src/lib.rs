@@ -58,6 +58,7 @@ mod native;
 mod origin;
 mod outcome;
 pub mod pages;
+mod patience;
 mod promises;
 mod rate_proposal;
 mod recorder;

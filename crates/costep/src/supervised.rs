@@ -2,7 +2,9 @@
 //! the other can read them, and stops when the other says so. In a process of its own nothing of this
 //! happens.
 
-pub(crate) use system::{check_stop, is_watched, keep_row, obey, show_checkpoint, show_verification};
+pub(crate) use system::{
+    check_stop, is_watched, keep_row, obey, show_checkpoint, show_verification, unreturned,
+};
 
 #[cfg(not(target_os = "linux"))]
 mod system {
@@ -19,6 +21,10 @@ mod system {
 
     pub(crate) fn show_verification() {}
 
+    pub(crate) fn unreturned(_time: std::time::Duration) -> Option<costep_core::Error> {
+        None
+    }
+
     pub(crate) fn obey(_engine: &Engine) -> Result<()> {
         Ok(())
     }
@@ -30,6 +36,9 @@ mod system {
 
 #[cfg(target_os = "linux")]
 mod system {
+    use std::time::Duration;
+
+    use costep_core::quantity::format_limit;
     use costep_core::{Code, Error, Place, Result};
     use costep_engine::Engine;
     use costep_supervise::watched;
@@ -76,6 +85,15 @@ mod system {
         if let Some(watched) = watched() {
             watched.show_verification();
         }
+    }
+
+    /// The error that an FMU is in a call when this time is over, if one is.
+    pub(crate) fn unreturned(time: Duration) -> Option<Error> {
+        let called = watched()?.calls();
+        let first = called.first()?;
+        let message =
+            format!("`{}` in {} did not return within {}", first.name, first.call, format_limit(time));
+        Some(Error::new(Code::Hung, message))
     }
 
     #[cold]

@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use crate::assemble::{self, Choice};
 use crate::names::Names;
+use crate::patience;
 use crate::reference;
 use crate::report::{RunReport, Verdict};
 use crate::supervised;
@@ -139,24 +140,18 @@ impl Evidence<'_> {
         Companion::monolithic(model, solver, &self.experiment, (self.watch, &|| waiting.check()))
     }
 
-    /// The same run, or this share of it, at half the step, in a wall time that is ample for it: what it did until then counts.
+    /// The same run, or this share of it, at half the step, in a wall time that is ample for it: what it did until then counts. An
+    /// FMU that is in a call then is not waited for.
     pub(crate) fn half_step(&self, (share, ample): (f64, Duration), waiting: &Waiting) -> Beside {
         supervised::show_verification();
-        let run = || {
-            let start = Instant::now();
-            let (choice, times) = (Choice::of(self.project), self.watch.sample_times());
-            let mut engine = assemble::second_run(self.project, &choice, self.experiment, times)?;
-            let result = stopping_exceptions(|| {
-                Companion::half_step(&mut engine, self.watch, share, |_: &Engine| {
-                    waiting.check()?;
-                    Ok(if start.elapsed() > ample { Flow::Stop } else { Flow::Continue })
-                })
-            });
-            let steps = engine.k();
-            drop(engine);
-            result.map(|companion| (companion, steps))
+        let second = SecondRun {
+            project: self.project.clone(),
+            experiment: self.experiment,
+            watch: self.watch.clone(),
+            waiting: waiting.clone(),
         };
-        let second = unheard(run);
+        let time = waiting.left().map_or(ample, |left| ample.min(left));
+        let second = unheard(|| patience::within(time, move || second.run(share, ample)));
         if second.as_ref().is_ok_and(|(companion, steps)| !self.is_finer(companion, *steps)) {
             return Beside::Nothing;
         }
@@ -266,6 +261,30 @@ impl Evidence<'_> {
     }
 }
 
+/// A run that is done a second time, with all that it needs.
+struct SecondRun {
+    project: Project,
+    experiment: Experiment,
+    watch: RunWatch,
+    waiting: Waiting,
+}
+
+impl SecondRun {
+    /// So much of it, in a wall time that is ample; with the number of its macro steps.
+    fn run(&self, share: f64, ample: Duration) -> Result<(Companion, u64)> {
+        let start = Instant::now();
+        let (choice, times) = (Choice::of(&self.project), self.watch.sample_times());
+        let mut engine = assemble::second_run(&self.project, &choice, self.experiment, times)?;
+        let result = stopping_exceptions(|| {
+            Companion::half_step(&mut engine, &self.watch, share, |_: &Engine| {
+                self.waiting.check()?;
+                Ok(if start.elapsed() > ample { Flow::Stop } else { Flow::Continue })
+            })
+        });
+        result.map(|companion| (companion, engine.k()))
+    }
+}
+
 /// How much of a run is to be done a second time with twice as many steps, and a wall time that is ample for it.
 fn share_to_verify(
     verify: Verify,
@@ -293,6 +312,7 @@ fn not_verified(error: &Error) -> String {
     let details = error.details();
     match details.code {
         Code::Stopped => "not verified: stopped".into(),
+        Code::Hung => format!("not verified: the second run was cut: {}", details.message),
         _ => format!(
             "not verified: the second solution failed: {} ({})",
             details.message,

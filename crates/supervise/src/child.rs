@@ -18,6 +18,7 @@ use crate::hand_over::read_some;
 use crate::memory::inherited;
 use crate::output::name_line;
 use crate::page::Page;
+use crate::report::Culprit;
 use crate::signals;
 use crate::voice::Stream;
 
@@ -160,6 +161,11 @@ impl Watched {
     /// Shows that the run is complete, and what follows is done to judge it.
     pub fn show_verification(&self) {
         self.page.header().verifies.store(1, Relaxed);
+    }
+
+    /// The FMUs that are in a call.
+    pub fn calls(&self) -> Vec<Culprit> {
+        Culprit::anywhere(self.page.slots())
     }
 
     /// Keeps a row of the recording until it is surely written. Rows are numbered from 0.

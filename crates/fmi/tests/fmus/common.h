@@ -28,7 +28,9 @@ enum {
     /* Crashes in a step shorter than the usual ones. */
     SEGV_SHORT,
     /* Goes to the root folder as soon as it is initialised. */
-    CHANGE_FOLDER_INIT
+    CHANGE_FOLDER_INIT,
+    /* Does not return from a step shorter than the usual ones. */
+    HANG_SHORT
 };
 
 /* Where something can go wrong. */

@@ -1,5 +1,6 @@
 /* Test FMUs of costep: the models Lag, S1, S2 and Fault. MIT OR Apache-2.0. */
 #include "common.h"
+#include <unistd.h>
 
 int dead = 0;
 
@@ -193,6 +194,7 @@ int common_step(Instance *i, double start, double h) {
         return DISCARD;
     }
     if (i->d.fault == SEGV_SHORT && h < 0.06) *(volatile int *)0 = 1;
+    if (i->d.fault == HANG_SHORT && h < 0.06) for (;;) sleep(1);
     if (i->d.fault == EVENT_STEP && i->events && start < i->d.r[12] && start + h > i->d.r[12]) {
         /* Comes as far as the event, and returns. */
         h = i->d.r[12] - start;

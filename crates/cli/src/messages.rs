@@ -12,8 +12,8 @@ use crate::fmu_logs::FmuLogs;
 use crate::phrases::count;
 use crate::style::Output;
 
-/// Messages of one FMU that are shown.
-const SHOWN: u64 = 10;
+/// Different messages of one FMU that are shown.
+const SHOWN: usize = 10;
 
 /// What one FMU has said.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -26,8 +26,11 @@ pub(crate) struct Said {
     pub(crate) last: Option<String>,
     /// The file with all that it has said.
     pub(crate) log: Option<Log>,
+    /// The texts that are shown, each once, and how many messages are not.
     #[serde(skip)]
-    shown: u64,
+    shown: Vec<String>,
+    #[serde(skip)]
+    hidden: u64,
 }
 
 /// A file of messages.
@@ -81,7 +84,7 @@ fn hear(instance: &str, notice: Notice<'_>, output: Output) {
             );
             log(instance, &text, true);
             if status != Status::Ok {
-                said.shown = said.shown.max(SHOWN) + count;
+                said.hidden += count;
             }
         }
         Notice::Logged(message) => {
@@ -91,10 +94,12 @@ fn hear(instance: &str, notice: Notice<'_>, output: Output) {
             if !is_grave {
                 return;
             }
-            if said.shown < SHOWN {
+            if said.shown.len() < SHOWN && !said.shown.contains(&text) {
                 output.remark(&format!("{instance}: {text}"));
+                said.shown.push(text.clone());
+            } else {
+                said.hidden += 1;
             }
-            said.shown += 1;
             said.last = Some(text);
         }
     }
@@ -158,8 +163,8 @@ fn one(name: &str, said: &Said) -> Option<String> {
     if said.warning_returns > 0 {
         words.push(format!("{} calls returned Warning", said.warning_returns));
     }
-    if said.shown > SHOWN {
-        words.push(format!("{} not shown", said.shown - SHOWN));
+    if said.hidden > 0 {
+        words.push(format!("{} not shown", said.hidden));
     }
     if let Some(log) = &said.log {
         words.push(format!("{} in {}", count(log.lines, "line"), log.file.display()));

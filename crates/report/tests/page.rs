@@ -44,6 +44,7 @@ fn texts_of_anybody_are_only_text() {
     let section = Section::new(HOSTILE)
         .text(HOSTILE)
         .remark(Tone::Bad, HOSTILE)
+        .folded(Tone::Doubtful, HOSTILE, vec![HOSTILE.into()])
         .facts([(HOSTILE.into(), HOSTILE.into())])
         .code(HOSTILE, HOSTILE)
         .table(table)

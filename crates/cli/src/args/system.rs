@@ -69,6 +69,11 @@ impl SystemArgs {
         self.set_words() + &given.collect::<String>() + outside
     }
 
+    /// The system with all flags, for another command.
+    pub(crate) fn named(&self) -> String {
+        argument(Path::new(&self.system)) + &self.words()
+    }
+
     /// All flags as changes of the project.
     pub(crate) fn overrides(&self) -> Result<Vec<Override>, costep_core::Error> {
         let mut overrides: Vec<Override> =

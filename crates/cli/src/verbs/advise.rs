@@ -37,7 +37,7 @@ pub(crate) fn run(args: &AdviseArgs, output: Output) -> Result<ExitCode, Failure
     if let Some(code) = supervision::elsewhere_within(project, args.time, output)? {
         return Ok(code);
     }
-    show_warnings(&project.warnings, &args.system.system, output);
+    show_warnings(&project.warnings, &args.system.named(), output);
     let advising = Advising::new().error(args.error).time(args.time).cancel(stop::flag());
     let advising = if args.equal_steps { advising.equal_steps() } else { advising };
     let advising = methods.iter().fold(advising, Advising::method);

@@ -33,7 +33,7 @@ pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<ExitCode, Failur
     if let Some(code) = supervision::elsewhere_at_any_cost(project, output)? {
         return Ok(code);
     }
-    show_warnings(&project.warnings, &args.system.system, output);
+    show_warnings(&project.warnings, &args.system.named(), output);
     let mut methods = methods(args.methods.as_deref(), system.registry())?;
     // Without connections all do the same: what can be compared is the step.
     if args.methods.is_none() && project.model.connections.is_empty() {

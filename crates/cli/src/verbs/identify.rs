@@ -32,7 +32,7 @@ pub(crate) fn run(args: &IdentifyArgs, output: Output) -> Result<ExitCode, Failu
     if let Some(code) = supervision::elsewhere(project, None, None, output)? {
         return Ok(code);
     }
-    show_warnings(&project.warnings, &args.system.system, output);
+    show_warnings(&project.warnings, &args.system.named(), output);
     method.warnings().for_each(|warning| output.remark(&warning.to_string()));
     messages::listen(None, output);
     stop::listen();

@@ -37,7 +37,7 @@ pub(crate) fn run(args: &MapArgs, output: Output) -> Result<ExitCode, Failure> {
     if let Some(code) = supervision::elsewhere_at_any_cost(project, output)? {
         return Ok(code);
     }
-    show_warnings(&project.warnings, &args.system.system, output);
+    show_warnings(&project.warnings, &args.system.named(), output);
     let folder =
         args.out.clone().unwrap_or_else(|| PathBuf::from(format!("costep-map-{}", campaign.plan().name)));
     let _lock = RunFolder::lock(&folder)?;

@@ -58,7 +58,7 @@ fn run_here(
 ) -> Result<ExitCode, Failure> {
     let project = system.project();
     let folder = folder.map(RunFolder::lock).transpose()?;
-    show_warnings(&project.warnings, &args.system.system, output);
+    show_warnings(&project.warnings, &args.system.named(), output);
     let names = project.given.fmus.iter().map(|fmu| fmu.name.as_str());
     messages::listen(folder.as_ref().map(|folder| FmuLogs::begin(folder.path(), names)), output);
     let mut run = limited(&args.limits).reference(&args.reference);

@@ -32,7 +32,7 @@ pub(crate) fn run(args: &StabilityArgs, output: Output) -> Result<ExitCode, Fail
     if let Some(code) = supervision::elsewhere(project, None, None, output)? {
         return Ok(code);
     }
-    show_warnings(&project.warnings, &args.system.system, output);
+    show_warnings(&project.warnings, &args.system.named(), output);
     stop::listen();
     if let (Some(_), Some(methods)) = (&law, &args.methods) {
         let method = project.groups[0].method.label();

@@ -10,6 +10,7 @@ use super::reproduce;
 use super::shared::{cost_section, system_section};
 use super::signals::{Signal, Signals};
 use super::words::{number, reference, tone, two_digits, verdict_sentence, wall};
+use crate::kinds::{Kind, each_kind, more_of};
 use crate::recorder::{STEP, step_text, step_words};
 use crate::solution::Solution;
 use crate::system::System;
@@ -105,6 +106,7 @@ impl RunPage<'_> {
         fact("Models of the parts", run["model_source"].as_str().map(Into::into));
         fact("End time", run["t_end"].as_f64().map(format_time));
         fact("Macro steps", run["macro_steps"].as_u64().map(|steps| steps.to_string()));
+        fact("Length of steps", lengths(&run["control"]));
         fact("Steps done again", run["control"]["rejected_steps"].as_u64().map(|steps| steps.to_string()));
         fact("Solver of native parts", run["solver"].as_str().map(Into::into));
         fact("Reference", reference(&run["reference"]));
@@ -124,9 +126,8 @@ impl RunPage<'_> {
         {
             section = section.remark(Tone::Bad, message(error));
         }
-        let warnings = run["system_warnings"].as_array().into_iter().flatten().map(message);
-        let of_method = run["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str);
-        for warning in warnings.chain(of_method.map(Into::into)) {
+        section = with_warnings(section, &run["system_warnings"]);
+        for warning in run["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str) {
             section = section.remark(Tone::Doubtful, warning);
         }
         match &self.signals.damage {
@@ -352,6 +353,37 @@ fn message(error: &Value) -> String {
     error["code"].as_str().map_or_else(|| text.clone(), |code| format!("{code}: {text}"))
 }
 
+/// Warnings of a system, many of a kind as one that can be unfolded.
+fn with_warnings(mut section: Section, warnings: &Value) -> Section {
+    let code = |warning: &Value| warning["code"].as_str().unwrap_or_default().to_owned();
+    let warnings = warnings.as_array().into_iter().flatten();
+    let warnings: Vec<(String, &Value)> = warnings.map(|warning| (code(warning), warning)).collect();
+    each_kind(
+        &warnings,
+        |(code, _)| code,
+        |Kind { told, others }| {
+            let mut remarks: Vec<String> = told.iter().map(|(_, warning)| message(warning)).collect();
+            let folded: Vec<String> = others.iter().map(|(_, warning)| message(warning)).collect();
+            let last = if let [(code, _), ..] = others { remarks.pop().zip(Some(code)) } else { None };
+            let mut with = std::mem::take(&mut section);
+            with = remarks.into_iter().fold(with, |with, text| with.remark(Tone::Doubtful, text));
+            if let Some((text, code)) = last {
+                let messages =
+                    others.iter().map(|(_, warning)| warning["message"].as_str().unwrap_or_default());
+                with = with.folded(Tone::Doubtful, format!("{text} ({})", more_of(code, messages)), folded);
+            }
+            section = with;
+        },
+    );
+    section
+}
+
+/// `1 us to 140 us`, where steps vary.
+fn lengths(control: &Value) -> Option<String> {
+    let length = |key: &str| control[key].as_f64().map(|step| format_time(rounded(step)));
+    Some(format!("{} to {}", length("shortest_step")?, length("longest_step")?))
+}
+
 /// Without the round-off of a sum of steps.
 fn rounded(time: f64) -> f64 {
     format!("{time:.6e}").parse().unwrap_or(time)
@@ -360,6 +392,25 @@ fn rounded(time: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn many_warnings_of_a_kind_are_folded_below_the_first_and_steps_that_vary_have_a_range() {
+        let warning = |name: &str| serde_json::json!({ "code": "W0141", "message": format!("`{name}` is odd"), "help": "look" });
+        let outcome = serde_json::json!({
+            "system_warnings": [warning("a"), { "code": "W0143", "message": "alone" }, warning("b"), warning("c")],
+            "control": { "shortest_step": 1e-3, "longest_step": 4.5e-3, "rejected_steps": 2 },
+        });
+        let signals = Signals::default();
+        let page =
+            RunPage { system: None, outcome: &outcome, signals: &signals, reference: None, live: None };
+        let html = page.page().to_html();
+        assert!(
+            html.contains("<summary>W0141: `a` is odd; look (2 more of W0141, about `b`, `c`)</summary>")
+        );
+        assert!(html.contains("<li>W0141: `b` is odd; look</li>") && html.matches("<details class=\"remark").count() == 1);
+        assert!(html.contains("<p class=\"remark doubtful\">W0143: alone</p>"));
+        assert!(html.contains("<dt>Length of steps</dt><dd>1 ms to 4.5 ms</dd>"));
+    }
 
     #[test]
     fn pages_put_signals_into_plots_as_pictures_do_and_tell_the_tolerance() {

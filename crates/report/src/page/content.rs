@@ -39,6 +39,8 @@ pub struct Section {
 #[derive(Clone, Debug)]
 pub(super) enum Content {
     Text(Tone, String),
+    /// What is shown, and what is folded below it.
+    Folded(Tone, String, Vec<String>),
     Facts(Vec<(String, String)>),
     Code(String, String),
     Table(Table),
@@ -73,6 +75,11 @@ impl Section {
     /// With a paragraph that stands out.
     pub fn remark(self, tone: Tone, text: impl Into<String>) -> Self {
         self.with(Content::Text(tone, text.into()))
+    }
+
+    /// The same with more of its kind, folded below it.
+    pub fn folded(self, tone: Tone, text: impl Into<String>, more: Vec<String>) -> Self {
+        self.with(Content::Folded(tone, text.into(), more))
     }
 
     /// With pairs of a name and what it is.

@@ -168,6 +168,7 @@ impl<'a> Writer<'a> {
             Content::Text(tone, text) => {
                 self.push(format_args!("<p class=\"remark {}\">{}</p>\n", tone.class(), escaped(text)));
             }
+            Content::Folded(tone, text, more) => self.folded(*tone, text, more),
             Content::Facts(facts) => self.facts(facts),
             Content::Code(label, text) => self.code(label, text),
             Content::Table(table) => self.table(table),
@@ -176,6 +177,13 @@ impl<'a> Writer<'a> {
             Content::Picture(title, svg) => self.svg(svg, title, ""),
             Content::Diagram(diagram, description) => self.diagram(diagram, description),
         }
+    }
+
+    fn folded(&mut self, tone: Tone, text: &str, more: &[String]) {
+        let (class, text) = (tone.class(), escaped(text));
+        self.push(format_args!("<details class=\"remark {class}\"><summary>{text}</summary>\n<ul>\n"));
+        more.iter().for_each(|text| self.push(format_args!("<li>{}</li>\n", escaped(text))));
+        self.html += "</ul>\n</details>\n";
     }
 
     fn facts(&mut self, facts: &[(String, String)]) {

@@ -8,7 +8,7 @@
 //! | part | what it shows |
 //! |---|---|
 //! | [`Page::verdict`] | what came out, above all else, in its colour ([`Tone`]) |
-//! | [`Section::text`], [`Section::facts`], [`Section::code`] | sentences, pairs of words, text as it is |
+//! | [`Section::text`], [`Section::folded`], [`Section::facts`], [`Section::code`] | sentences, more of them on demand, pairs of words, text as it is |
 //! | [`Section::table`] | a [`Table`]: caption, head, rows, cells with a tone; numbers are set to the right |
 //! | [`Section::plot`] | a [`Figure`](crate::Figure), one interactive plot per panel: curves, steps, references, levels, areas |
 //! | [`Section::heat_map`] | a [`HeatMap`]: a value over two axes, with its scale of colours |

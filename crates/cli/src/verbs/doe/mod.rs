@@ -67,7 +67,7 @@ pub(crate) fn run(args: &DoeArgs, output: Output) -> Result<ExitCode, Failure> {
     {
         return Ok(code);
     }
-    show_warnings(&project.warnings, &campaign.plan().system, output);
+    show_warnings(&project.warnings, &argument(Path::new(&campaign.plan().system)), output);
     let folder =
         args.out.clone().unwrap_or_else(|| PathBuf::from(format!("costep-{}", campaign.plan().name)));
     let lock = RunFolder::lock(&folder)?;

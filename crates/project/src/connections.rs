@@ -87,6 +87,7 @@ pub(crate) fn read(
         keep(feed, &mut feeds, &mut guessed);
     }
     refuse_double_sources(&feeds, &parts.signals, problems);
+    warn_of_fed_starts(root, &feeds, parts, problems);
     if parts.model_id.is_none() {
         guessed.extend(feeds.iter().map(|feed| feed.input));
         wiring.held = unconnected(&guessed, parts, problems);
@@ -395,6 +396,32 @@ fn refuse_double_sources(feeds: &[Feed], signals: &Signals, problems: &mut Probl
                 Error::new(Code::DoubleSource, message)
                     .hint("remove one of them, or write `sum = true` in each if their sum is wanted")
             });
+        }
+    }
+}
+
+/// Start values of inputs that something feeds: it takes their place before they are seen.
+fn warn_of_fed_starts(root: &Table, feeds: &[Feed], parts: &Components, problems: &mut Problems<'_>) {
+    let Some(fmus) = root.table("fmu") else { return };
+    for part in &fmus.entries {
+        let Value::Table(keys) = &part.node.value else { continue };
+        for set in keys.table("set").into_iter().flat_map(|set| &set.entries) {
+            let name = format!("{}.{}", part.key, set.key);
+            let feed = |input| feeds.iter().find(|feed| feed.input == input);
+            let Some(feed) = parts.signals.index(Side::Input, &name).and_then(feed) else { continue };
+            let (place, name) = (problems.place_name(feed.origin), shortened(&name));
+            let warning = || {
+                Error::new(Code::FedStart, format!("the start value of `{name}` has no effect"))
+                    .because(format!(
+                        "the input has a source in {place}, and takes its value from the start of the run on"
+                    ))
+                    .hint("remove it, or set where the source starts")
+            };
+            // Structures of other tools often have both.
+            match set.key_origin {
+                Origin::Draft(_) => problems.advise(set.key_origin, warning),
+                origin => problems.warn(origin, warning),
+            }
         }
     }
 }

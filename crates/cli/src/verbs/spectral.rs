@@ -32,7 +32,11 @@ pub(super) fn run(system: &System, args: &StabilityArgs, output: Output) -> Resu
         question.steps = parse_times(text).map_err(|error| given_by(error, &format!("--steps {text}")))?;
         question.steps.sort_by(f64::total_cmp);
     }
-    question.at = args.at.as_deref().map(parse_time).transpose()?;
+    if let Some(text) = &args.at {
+        let given = |error| given_by(error, &format!("--at {text}"));
+        question.at = Some(parse_time(text).map_err(given)?);
+        system.check_at(question.at).map_err(given)?;
+    }
     question.by_models = args.by_models;
     // Mistakes are told before the work, not after it.
     let beside = || system.methods_beside(args.methods.as_deref());
@@ -188,7 +192,10 @@ impl Found<'_> {
                 Cell::new(&spectrum.name),
                 Cell::new(spectrum.stiffness().map_or_else(|| "-".into(), |ratio| format!("{ratio:.3e}"))),
                 Cell::new(spectrum.nyquist_step().map_or_else(|| "-".into(), |step| format!("{step:.3e} s"))),
-                Cell::styled(shown.join(", "), FAINT),
+                Cell::styled(
+                    if shown.is_empty() { "none: no states".into() } else { shown.join(", ") },
+                    FAINT,
+                ),
             ]
         };
         let rows: Vec<_> = spectra.iter().map(row).collect();

@@ -34,16 +34,7 @@ pub(crate) fn run(args: &StabilityArgs, output: Output) -> Result<ExitCode, Fail
     }
     show_warnings(&project.warnings, &args.system.named(), output);
     stop::listen();
-    if let (Some(_), Some(methods)) = (&law, &args.methods) {
-        let method = project.groups[0].method.label();
-        return Err(Error::new(
-            Code::CommandLine,
-            format!("`--methods {methods}` has no place beside `{method}`"),
-        )
-        .because("it learns during the run and is judged by Bohl exponents, the others by spectral radii")
-        .hint("leave `--methods` out, or choose another method by `--method zoh`")
-        .into());
-    }
+    check_place(args, law.is_some(), &project.groups[0].method.label())?;
     let Some(law) = law else {
         spectral::run(&system, args, output)?;
         return Ok(supervision::exit_code(0));
@@ -62,6 +53,38 @@ pub(crate) fn run(args: &StabilityArgs, output: Output) -> Result<ExitCode, Fail
         output.remark(&file.display().to_string());
     }
     Ok(supervision::exit_code(0))
+}
+
+/// Spectral radii and Bohl exponents have options of their own: one that would change nothing is refused.
+fn check_place(args: &StabilityArgs, is_bohl: bool, method: &str) -> Result<()> {
+    if !is_bohl {
+        let Some(window) = args.windows.first() else { return Ok(()) };
+        let message = format!("`--windows {window}` has no place beside `{method}`");
+        return Err(Error::new(Code::CommandLine, message)
+            .because("windows are of Bohl exponents; this method is judged by spectral radii, at each of `--steps`")
+            .hint("leave `--windows` out, or choose a method that learns: `--method prestep --models rls`"));
+    }
+    let nyquist = args.nyquist.as_ref().map(|file| file.display().to_string());
+    let by_models = args.by_models.then(String::new);
+    let given = [
+        ("--methods", args.methods.clone()),
+        ("--steps", args.steps.clone()),
+        ("--at", args.at.clone()),
+        ("--by-models", by_models),
+        ("--nyquist", nyquist),
+    ];
+    let Some((flag, value)) = given.into_iter().find_map(|(flag, value)| Some((flag, value?))) else {
+        return Ok(());
+    };
+    let message = format!("`{}` has no place beside `{method}`", format!("{flag} {value}").trim_end());
+    let instead = match flag {
+        "--steps" => "; `--step` gives the step of the run",
+        "--at" => "; exponents are of the whole run, and tell from when on it is worst",
+        _ => "",
+    };
+    Err(Error::new(Code::CommandLine, message)
+        .because("it learns during the run and is judged by Bohl exponents, others by spectral radii")
+        .hint(format!("leave `{flag}` out, or choose another method by `--method zoh`{instead}")))
 }
 
 /// The windows that were asked for.

@@ -16,6 +16,7 @@ mod study;
 use std::f64::consts::TAU;
 
 use costep_analysis::StepMap;
+use costep_core::quantity::format_time;
 use costep_core::{
     AfterStep, Capabilities, Code, Description, Error, Experiment, Learning, LocalModel, ModelKind, Result,
 };
@@ -151,11 +152,29 @@ impl System {
         progress: &mut dyn FnMut(f64) -> Result<()>,
     ) -> Result<StepStability> {
         self.check_steps(&[point.step])?;
+        self.check_at(point.at)?;
         judge(self, point, progress)
+    }
+
+    /// Whether a run of this system comes by the time at which a step is to be linearised.
+    pub fn check_at(&self, at: Option<f64>) -> Result<()> {
+        let Experiment { start, stop, .. } = self.project.model.experiment;
+        let Some(at) = at.filter(|at| !(start..=stop).contains(at)) else { return Ok(()) };
+        let message = format!("no step of the run can be linearised at {}", format_time(at));
+        let error = Error::new(Code::BadValue, message).because(format!(
+            "the run is from {} to {}",
+            format_time(start),
+            format_time(stop)
+        ));
+        Err(match at > stop {
+            true => error.hint("choose a time in between, or end the run later by `--t-end`"),
+            false => error.hint("choose a time in between"),
+        })
     }
 
     /// The eigenvalues of every part and, last, of the whole, by local models at the start or at this time of a run.
     pub fn spectra(&self, at: Option<f64>) -> Result<(Vec<Spectrum>, Foundation)> {
+        self.check_at(at)?;
         let step = self.project.equal_step();
         let before = steps_before(&self.project, at, step);
         let (models, foundation) = models::local_models(self, step, (at, before))?;
@@ -166,6 +185,7 @@ impl System {
     /// phase margins.
     pub fn open_loop(&self, input: &str, step: f64, at: Option<f64>) -> Result<OpenLoop> {
         self.check_steps(&[step])?;
+        self.check_at(at)?;
         let names = self.inputs();
         let index = names.iter().position(|name| name == input).ok_or_else(|| {
             Error::new(Code::UnknownName, format!("the system has no input `{input}`"))

@@ -138,6 +138,7 @@ impl System {
         progress: StudyProgress<'_>,
     ) -> Result<StabilityStudy> {
         self.check_steps(&question.steps)?;
+        self.check_at(question.at)?;
         let method = &self.project.groups[0].method;
         let judge = |step: f64, progress: StudyProgress<'_>| question.judge(self, method, step, progress);
         let mut steps = Vec::new();

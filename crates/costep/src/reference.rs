@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use costep_analysis::{Patience, Reference, Trace, second_solver};
-use costep_core::quantity::{format_time, parse_time};
+use costep_core::quantity::{exact_time, format_time, parse_time};
 use costep_core::{Code, Error, Experiment, Result};
 use costep_engine::ListedSteps;
 use costep_integrate::{Solver, Solvers};
@@ -237,6 +237,7 @@ fn fine_step(
 ) -> Result<Reference> {
     let refinement = fine.map_or(REFINEMENT as f64, |fine| (experiment.step / fine).ceil());
     if !(2.0..=MAX_REFINEMENT).contains(&refinement) {
+        let asked = fine;
         let (own, fine) = (format_time(experiment.step), format_time(fine.unwrap_or(experiment.step)));
         let most = format_time(experiment.step / 2.0);
         let (word, hint) = match refinement < 2.0 {
@@ -244,7 +245,11 @@ fn fine_step(
             false => ("too short", format!("at most {MAX_REFINEMENT:e} steps per macro step")),
         };
         let message = format!("a reference with a step of {fine} is {word} for a macro step of {own}");
-        return Err(Error::new(Code::BadValue, message).hint(hint));
+        let error = Error::new(Code::BadValue, message).hint(hint);
+        return Err(match asked {
+            Some(asked) => error.because(format!("given by `--reference step:{}`", exact_time(asked))),
+            None => error,
+        });
     }
     let method = MethodSpec::parse("auto")?;
     let engine = |experiment: &Experiment| {

@@ -1,6 +1,6 @@
 //! Ranges and lists of levels as users write them: `1e3..1e6:log:13`, `0.5ms..10ms:11`, `1,2,5`.
 
-use costep_core::quantity::parse_time;
+use costep_core::quantity::{format_time, parse_time};
 use costep_core::{Code, Error, Result};
 
 /// More levels than anybody runs.
@@ -23,10 +23,18 @@ pub fn parse_times(text: &str) -> Result<Vec<f64>> {
         _ => Err(Error::new(Code::BadLevels, format!("a step of `{time}` is not possible"))
             .hint("write times above zero: commas separate them, `0.5ms,1ms`")),
     };
-    parse_range(text, positive).map_err(|error| match are_times_otherwise_divided(text) {
+    let times = parse_range(text, positive).map_err(|error| match are_times_otherwise_divided(text) {
         true => error.hint("times are divided by commas, `1ms,2ms,5ms`; a range is `1ms..5ms:5`"),
         false => error,
-    })
+    })?;
+    let again = times.iter().enumerate().find(|(at, time)| times[..*at].contains(time));
+    match again {
+        Some((_, time)) => {
+            Err(Error::new(Code::BadLevels, format!("the time {} is given twice", format_time(*time)))
+                .hint("leave one of them out"))
+        }
+        None => Ok(times),
+    }
 }
 
 /// Whether a text is times with something else between them: `1ms 2ms`, `1ms;2ms`, `1ms-5ms`.

@@ -66,7 +66,7 @@ impl Solver {
         }
         if let Some(tolerance) = self.tolerance().filter(|value| !(Self::SHARPEST..=0.1).contains(value)) {
             let message = format!("a tolerance of {tolerance} is not between 1e-14 and 0.1");
-            return Err(Error::new(Code::BadValue, message));
+            return Err(Error::new(Code::BadValue, message).hint("choose one between: 1e-8 for one"));
         }
         Ok(())
     }
@@ -228,7 +228,11 @@ fn unknown(name: &str, known: impl IntoIterator<Item = &'static str>) -> Error {
 }
 
 fn tolerance(text: Option<&str>, default: f64) -> Result<f64> {
-    let bad = |text| Error::new(Code::BadValue, format!("`{text}` is not a tolerance"));
+    let bad = |text| {
+        Error::new(Code::BadValue, format!("`{text}` is not a tolerance")).hint(
+            "a number without a unit: 1e-8 for one; an inner step is that of `euler:10us` and `rk4:10us`",
+        )
+    };
     text.map_or(Ok(default), |text| text.parse().map_err(|_| bad(text)))
 }
 

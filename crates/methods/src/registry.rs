@@ -132,7 +132,18 @@ impl Methods {
 
     /// Reads `zoh,nepce:reference=applied,alpha=1,foh`.
     pub fn parse_list(&self, text: &str) -> Result<Vec<MethodSpec>> {
-        Self::split_list(text).iter().map(|item| self.parse(item)).collect()
+        let methods =
+            Self::split_list(text).iter().map(|item| self.parse(item)).collect::<Result<Vec<_>>>()?;
+        let mut labels: Vec<String> = Vec::new();
+        for method in &methods {
+            let label = method.label();
+            if labels.contains(&label) {
+                return Err(Error::new(Code::BadValue, format!("the method `{label}` is named twice"))
+                    .hint("leave one of them out"));
+            }
+            labels.push(label);
+        }
+        Ok(methods)
     }
 
     /// Splits such a list into the texts of its methods: an item with `=` and no `:` is a further option of the method

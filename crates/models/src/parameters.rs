@@ -72,6 +72,7 @@ impl Parameters {
         for (name, value) in given {
             let slot = values.iter_mut().find(|(spec, _)| spec.name == name).ok_or_else(|| {
                 Error::new(Code::UnknownParameter, format!("model `{model}` has no parameter `{name}`"))
+                    .hint(format!("`costep models {model}` lists those that it has"))
                     .suggest(name, specs.iter().map(|spec| spec.name))
             })?;
             let is_whole = !slot.0.whole || value.fract() == 0.0;

@@ -2,11 +2,14 @@
 
 use costep_core::quantity::format_time;
 use costep_core::{Code, Connection, Error, Experiment, PortKind};
+use costep_integrate::Solver;
 use costep_system::SystemDescription;
 
 use crate::components::Components;
+use crate::document::{Node, Value};
 use crate::fmus::FmuInterface;
 use crate::problems::{Problems, shortened};
+use crate::section::Section;
 
 /// Looks at the whole system once everything in it is known to be good.
 pub(crate) fn advise(parts: &Components, connections: &[Connection], problems: &mut Problems<'_>) {
@@ -34,6 +37,28 @@ pub(crate) fn warn_of_inner_steps(parts: &Components, step: f64, problems: &mut 
                 .hint(format!("choose a multiple of {own}"))
         });
     }
+}
+
+/// A solver with inner steps longer than the macro step, which it never takes. The flag says whether the project gives it.
+pub(crate) fn warn_of_solver(
+    system: &Section<'_>,
+    solver: Option<&(Solver, bool)>,
+    step: f64,
+    problems: &mut Problems<'_>,
+) {
+    let Some((solver, true)) = solver else { return };
+    // One without a value has a default, which is as good as any shorter one.
+    let has_value = |node: &Node| matches!(&node.value, Value::Text(text) if text.contains(':'));
+    if !system.get("solver").is_some_and(has_value) {
+        return;
+    }
+    let Some(inner) = solver.inner_step().filter(|inner| *inner > step * (1.0 + 1e-9)) else { return };
+    problems.warn(system.origin_of("solver"), || {
+        let (inner, step) = (format_time(inner), format_time(step));
+        Error::new(Code::OptionWithoutEffect, format!("no inner step of {inner} is taken: macro steps are {step}"))
+            .because(format!("inner steps end with the macro step, so that each of them is one inner step of {step}"))
+            .hint("choose a shorter inner step; explicit solvers need one that is short beside all motions of the parts")
+    });
 }
 
 /// FMUs that cannot do the shorter step that the stop time asks for.

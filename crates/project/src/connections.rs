@@ -393,8 +393,10 @@ fn refuse_double_sources(feeds: &[Feed], signals: &Signals, problems: &mut Probl
             let place = problems.place_name(other.origin);
             problems.report(feed.origin, || {
                 let message = format!("input `{}` has another source in {place}", names[input]);
-                Error::new(Code::DoubleSource, message)
-                    .hint("remove one of them, or write `sum = true` in each if their sum is wanted")
+                Error::new(Code::DoubleSource, message).hint(match other.origin {
+                    Origin::Nowhere => "write `sum = true` to add this one to it, or remove this one: connections of a model stay",
+                    _ => "remove one of them, or write `sum = true` in each if their sum is wanted",
+                })
             });
         }
     }

@@ -300,15 +300,26 @@ fn in_words_of_project(error: &Error) -> Error {
     details.hint.iter().fold(again, |error, hint| error.hint(hint))
 }
 
-fn read_step(node: &Node, problems: &mut Problems<'_>) -> Option<External> {
-    if let Value::Integer(_) | Value::Real(_) = node.value {
-        problems.report(node.origin, || {
-            let message = "`step` in [[external]] is a number: it has a height and a time";
-            Error::new(Code::BadValue, message)
-                .hint("write `step = { value = 3, start = 0.5 }`, or `value = 3`")
-        });
-        return None;
+/// Reports a number in the place of a shape: the name of that, what it has, and how it is written.
+fn refuse_number(
+    node: &Node,
+    (shape, what, hint): (&str, &str, &str),
+    problems: &mut Problems<'_>,
+) -> Option<()> {
+    if !matches!(node.value, Value::Integer(_) | Value::Real(_)) {
+        return Some(());
     }
+    problems.report(node.origin, || {
+        let message = format!("{shape} in [[external]] is a number: it has {what}");
+        Error::new(Code::BadValue, message).hint(hint)
+    });
+    None
+}
+
+fn read_step(node: &Node, problems: &mut Problems<'_>) -> Option<External> {
+    let as_shape =
+        ("`step`", "a height and a time", "write `step = { value = 3, start = 0.5 }`, or `value = 3`");
+    refuse_number(node, as_shape, problems)?;
     let section = Section::open(Some(node), "`step`", keys::STEP_SHAPE, problems);
     let value = required(&section, "value", problems);
     let start = optional_time(&section, problems);
@@ -316,6 +327,8 @@ fn read_step(node: &Node, problems: &mut Problems<'_>) -> Option<External> {
 }
 
 fn read_sine(node: &Node, problems: &mut Problems<'_>) -> Option<External> {
+    let hint = "write `sine = { amplitude = 3, frequency = 50 }`, the frequency in Hz";
+    refuse_number(node, ("`sine`", "an amplitude and a frequency", hint), problems)?;
     let section = Section::open(Some(node), "`sine`", keys::SINE, problems);
     let amplitude = required(&section, "amplitude", problems);
     let frequency = read_frequency(&section, problems);
@@ -339,6 +352,8 @@ fn read_sine(node: &Node, problems: &mut Problems<'_>) -> Option<External> {
 }
 
 fn read_square(node: &Node, problems: &mut Problems<'_>) -> Option<External> {
+    let hint = "write `square = { high = 1, low = 0, frequency = 50 }`, the frequency in Hz";
+    refuse_number(node, ("`square`", "two levels and a frequency", hint), problems)?;
     let section = Section::open(Some(node), "`square`", keys::SQUARE, problems);
     let (high, low) = (required(&section, "high", problems), required(&section, "low", problems));
     let frequency = read_frequency(&section, problems);

@@ -339,6 +339,7 @@ fn read_project(input: Input, registry: &Registry, problems: &mut Problems<'_>) 
 
     if let Some(experiment) = experiment.as_ref().filter(|_| control.is_none()) {
         advice::warn_of_inner_steps(&parts, experiment.step, problems);
+        advice::warn_of_solver(&system, solver.as_ref(), experiment.step, problems);
         advice::warn_of_stop(&parts, experiment, problems);
     }
     if let Some(experiment) = &experiment {

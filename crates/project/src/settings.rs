@@ -82,7 +82,10 @@ pub(crate) fn read_experiment(
                 .hint("choose a larger step or an earlier stop")
         });
     } else if let Err(error) = check_step(size, &experiment) {
-        problems.report(step.origin_of("size"), || error);
+        // A step that the parts propose is no mistake, the stop is.
+        let is_given = ["size", "max"].iter().any(|key| step.get(key).is_some());
+        let origin = if is_given { step.origin_of("size") } else { system.origin_of("stop") };
+        problems.report(origin, || error);
     }
     Some((experiment, control))
 }

@@ -59,7 +59,7 @@ fn not_found(text: &str, path: &Path, models: &[&ModelEntry]) -> Error {
     if path.is_dir() {
         let message = format!("the folder `{text}` has no {PROJECT_FILE}");
         return Error::new(Code::FileNotReadable, message).looked_for(&path.join(PROJECT_FILE)).hint(
-            unpacked_fmu(path).or_else(|| projects_within(path)).or_else(|| project_of_fmus(path)).unwrap_or_else(|| {
+            folder_of_run(path).or_else(|| unpacked_fmu(path)).or_else(|| projects_within(path)).or_else(|| project_of_fmus(path)).unwrap_or_else(|| {
                 format!(
                     "a project is a TOML file or {SYSTEMS}; `costep new rig a.fmu b.fmu` makes one of FMUs"
                 )
@@ -83,6 +83,18 @@ fn not_found(text: &str, path: &Path, models: &[&ModelEntry]) -> Error {
         Some(suggestion) => error.hint(format!("{suggestion} - or name a file: {WHAT_IT_MAY_BE}")),
         None => error.hint(WHAT_IT_MAY_BE),
     }
+}
+
+/// What to do with the folder of a run where a project is wanted.
+fn folder_of_run(folder: &Path) -> Option<String> {
+    let project = folder.join("run.toml");
+    let hint = || {
+        let (folder, project) = (folder.display(), project.display());
+        format!(
+            "it is the folder of a run: its project is `{project}`; `costep report {folder}` shows the run"
+        )
+    };
+    project.is_file().then(hint)
 }
 
 /// The projects that lie in the folders of this one, if there are some.

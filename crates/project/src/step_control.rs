@@ -1,13 +1,14 @@
 //! `[step]`: how the length of macro steps is controlled. A tolerance alone is enough.
 
-use costep_core::quantity::{format_time, short_number};
-use costep_core::{Code, Error};
+use costep_core::quantity::{format_time, parse_time, short_number};
+use costep_core::{Code, Error, Experiment};
 use costep_engine::{CONTROLS, ControlSpec};
 
 use crate::document::{Node, Origin, Value};
-use crate::problems::Problems;
+use crate::problems::{Problems, shortened};
 use crate::project::Project;
 use crate::section::Section;
+use crate::settings::check_step;
 
 /// Tolerances beyond these mean something else, or nothing.
 const TOLERANCES: (f64, f64) = (1e-12, 0.5);
@@ -33,6 +34,9 @@ pub(crate) fn read(
             let message = format!("`tolerance` has no effect on the control `{}`", id.unwrap_or_default());
             Error::new(Code::OptionWithoutEffect, message).hint("leave out `tolerance`, or `control`")
         });
+    }
+    if takes_tolerance {
+        refuse_time(step, problems)?;
     }
     let tolerance = if takes_tolerance { step.number("tolerance", problems)? } else { 0.0 };
     if takes_tolerance && !(TOLERANCES.0..=TOLERANCES.1).contains(&tolerance) {
@@ -83,8 +87,27 @@ pub(crate) fn read(
         });
         return None;
     }
+    if let Some(Err(error)) = size.map(|size| check_step(size, &Experiment { start, stop, step: size })) {
+        problems.report(step.origin_of("size"), || error);
+        return None;
+    }
     spec.max = spec.max.min(run);
     Some(spec)
+}
+
+/// Reports a time in the place of the tolerance.
+fn refuse_time(step: &Section<'_>, problems: &mut Problems<'_>) -> Option<()> {
+    let Some(Node { value: Value::Text(text), origin }) = step.get("tolerance") else { return Some(()) };
+    if text.trim().parse::<f64>().is_ok() || parse_time(text).is_err() {
+        return Some(());
+    }
+    problems.report(*origin, || {
+        let message = format!("`tolerance` in [step] is `{}`, not a number", shortened(text));
+        Error::new(Code::BadValue, message)
+            .because("it is an error, not a time")
+            .hint("write a share of the ranges of the signals, 1e-3 for one; the longest step is `max`")
+    });
+    None
 }
 
 /// Whether the control that is named aims at an error; the one of a tolerance alone does.

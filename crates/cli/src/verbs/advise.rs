@@ -32,7 +32,9 @@ const LONG_START_UP: f64 = 0.01;
 pub(crate) fn run(args: &AdviseArgs, output: Output) -> Result<ExitCode, Failure> {
     let system = within(args, args.system.open(Vec::new())?)?;
     let project = system.project();
-    let methods = args.methods.as_deref().map(|text| system.registry().methods().parse_list(text));
+    let given = |text| move |error| given_by(error, &format!("--methods {text}"));
+    let parse = |text| system.registry().methods().parse_list(text).map_err(given(text));
+    let methods = args.methods.as_deref().map(parse);
     let methods = methods.transpose()?.unwrap_or_default();
     if let Some(code) = supervision::elsewhere_within(project, args.time, output)? {
         return Ok(code);

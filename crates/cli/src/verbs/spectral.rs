@@ -1,8 +1,11 @@
 //! `costep stability` by the linear map of one macro step: over several steps, with the largest stable one.
 
+use std::path::Path;
+
 use costep::pages::{StabilityPage, write_page};
 use costep::{
-    Complex, LargestStep, RadiusCurve, Spectrum, StabilityQuestion, StabilityStudy, StepStability, System,
+    Code, Complex, Error, LargestStep, RadiusCurve, Spectrum, StabilityQuestion, StabilityStudy,
+    StepStability, System,
 };
 use costep_core::Result;
 use costep_core::quantity::{format_time, parse_time};
@@ -29,7 +32,9 @@ const LEAST_GROWTH: f64 = 1e-9;
 pub(super) fn run(system: &System, args: &StabilityArgs, output: Output) -> Result<()> {
     let mut question = StabilityQuestion::around(system.project().equal_step());
     if let Some(text) = &args.steps {
-        question.steps = parse_times(text).map_err(|error| given_by(error, &format!("--steps {text}")))?;
+        let given = |error| given_by(error, &format!("--steps {text}"));
+        question.steps = parse_times(text).map_err(given)?;
+        system.check_steps(&question.steps).map_err(given)?;
         question.steps.sort_by(f64::total_cmp);
     }
     if let Some(text) = &args.at {
@@ -39,7 +44,11 @@ pub(super) fn run(system: &System, args: &StabilityArgs, output: Output) -> Resu
     }
     question.by_models = args.by_models;
     // Mistakes are told before the work, not after it.
-    let beside = || system.methods_beside(args.methods.as_deref());
+    args.nyquist.as_deref().map_or(Ok(()), check_nyquist)?;
+    let named = args.methods.as_deref();
+    let given = |error| given_by(error, &format!("--methods {}", named.unwrap_or_default()));
+    let beside =
+        || system.methods_beside(named).map_err(|error| if named.is_some() { given(error) } else { error });
     let is_asked = args.report.is_some() || args.methods.is_some();
     // A page has a curve of the method of the system too. Without one that is told with all that is known of it.
     let own = usize::from(args.report.is_some());
@@ -76,6 +85,18 @@ pub(super) fn run(system: &System, args: &StabilityArgs, output: Output) -> Resu
     write_page(file, &page.page())?;
     output.remark(&file.display().to_string());
     Ok(())
+}
+
+/// Whether the plot can have this name.
+fn check_nyquist(file: &Path) -> Result<()> {
+    if file.extension().is_some_and(|ending| ending == "svg") {
+        return Ok(());
+    }
+    let message = format!("`{}` does not end in .svg", file.display());
+    let named = file.with_extension("svg");
+    Err(Error::new(Code::CommandLine, message)
+        .because("the plot is an SVG; given by `--nyquist`")
+        .hint(format!("name it `{}`", named.display())))
 }
 
 /// The radius of a method at these steps; the curves of a page have points between them.

@@ -288,6 +288,7 @@ impl Advice {
                 trial.method,
                 trial.steps.text()
             )),
+            None if self.trials.is_empty() => error.because("nothing could be tried"),
             None => error.because("no run is stable and has an error that could be measured"),
         })
     }

@@ -407,7 +407,10 @@ mod tests {
         assert!(
             html.contains("<summary>W0141: `a` is odd; look (2 more of W0141, about `b`, `c`)</summary>")
         );
-        assert!(html.contains("<li>W0141: `b` is odd; look</li>") && html.matches("<details class=\"remark").count() == 1);
+        assert!(
+            html.contains("<li>W0141: `b` is odd; look</li>")
+                && html.matches("<details class=\"remark").count() == 1
+        );
         assert!(html.contains("<p class=\"remark doubtful\">W0143: alone</p>"));
         assert!(html.contains("<dt>Length of steps</dt><dd>1 ms to 4.5 ms</dd>"));
     }

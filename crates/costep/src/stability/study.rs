@@ -7,6 +7,7 @@ use costep_core::{Code, Error, Result};
 use costep_linalg::Complex;
 use costep_methods::MethodSpec;
 use costep_report::{Axis, Figure, Panel, Series};
+use costep_results::write_file;
 use serde_json::{Value, json};
 
 use super::{Foundation, OpenLoop, Spectrum, StabilityPoint, StepStability};
@@ -254,9 +255,7 @@ impl StabilityStudy {
             format_time(system.project().equal_step())
         );
         let svg = Figure::new(title).subtitle(step).panel(panel).to_svg();
-        std::fs::write(file, svg).map_err(|cause| {
-            Error::new(Code::RecordingFailed, "the plot cannot be written").in_file(file).because(cause)
-        })
+        write_file(file, svg.as_bytes())
     }
 
     /// As `costep stability --json` prints it.

@@ -112,20 +112,44 @@ pub fn elements(description: &ModelDescription, variable: usize, sizes: &[(usize
     })
 }
 
-fn setting(description: &ModelDescription, name: &str, index: usize, values: &Values) -> Result<Setting> {
-    let variable = &description.variables()[index];
-    let start = matches!(variable.initial, Some(Initial::Exact | Initial::Approx));
-    let moment = match variable.causality {
+/// When a variable is set; nothing if it cannot be.
+fn moment_of(variable: &Variable) -> Option<Moment> {
+    match variable.causality {
         _ if variable.variability == Variability::Constant => None,
         Causality::StructuralParameter => Some(Moment::Configuration),
         Causality::Input => Some(Moment::Within),
         Causality::Parameter => Some(Moment::Before),
-        _ if start => Some(Moment::Before),
+        _ if matches!(variable.initial, Some(Initial::Exact | Initial::Approx)) => Some(Moment::Before),
         _ => None,
-    };
-    let Some(moment) = moment else {
+    }
+}
+
+/// What can be set, with the first names.
+fn settable(description: &ModelDescription) -> String {
+    const NAMED: usize = 6;
+    let can_be = |variable: &&Variable| moment_of(variable).is_some();
+    let mut names: Vec<String> = description
+        .variables()
+        .iter()
+        .filter(can_be)
+        .take(NAMED + 1)
+        .map(|variable| short(&variable.name))
+        .collect();
+    let what = "parameters, inputs and start values can be set";
+    if names.is_empty() {
+        return format!("{what}, of which the FMU has none");
+    }
+    if names.len() > NAMED {
+        names[NAMED] = "...".into();
+    }
+    format!("{what}: {}", names.join(", "))
+}
+
+fn setting(description: &ModelDescription, name: &str, index: usize, values: &Values) -> Result<Setting> {
+    let variable = &description.variables()[index];
+    let Some(moment) = moment_of(variable) else {
         let error = wrong(name, &format!("it is a {} {}", variable.variability, variable.causality));
-        return Err(error.hint("parameters, inputs and start values can be set"));
+        return Err(error.hint(settable(description)));
     };
     let declared = variable.declared_type.map(|at| &description.types[at]);
     if let (Values::String(words), VariableType::Enumeration, Some(declared)) =

@@ -62,7 +62,12 @@ pub(crate) fn read(
     for (index, draft) in drafts.into_iter().enumerate() {
         let inputs: Vec<_> = (0..owners.len()).filter(|input| owners[*input] == index).collect();
         if inputs.is_empty() && index > 0 {
-            if !signals.incomplete() {
+            // Inputs that are wrong have been told.
+            let is_meant = draft
+                .section
+                .get("inputs")
+                .is_some_and(|node| !matches!(&node.value, Value::List(items) if items.is_empty()));
+            if !signals.incomplete() && !is_meant {
                 problems.warn(draft.section.origin, || {
                     Error::new(Code::EmptyGroup, format!("the group `{}` has no inputs", draft.name))
                         .hint("name it in a connection, `group = ...`, or give it `inputs`; or remove it")

@@ -292,6 +292,9 @@ fn copy_files<'a>(
 }
 
 fn unreadable(path: &Path, cause: &io::Error) -> Error {
+    if cause.kind() == io::ErrorKind::NotFound {
+        return costep_fmu_file::not_there(path);
+    }
     Error::new(Code::FileNotReadable, format!("`{}` cannot be read", path.display())).because(cause)
 }
 

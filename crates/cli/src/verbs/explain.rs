@@ -38,9 +38,11 @@ pub(crate) fn run(args: &ExplainArgs, output: Output) -> Result<ExitCode, Failur
 /// The entry of a code, which may also be given by its number alone: `203`.
 fn find(id: &str) -> Option<&'static CodeEntry> {
     let digits = id.trim_start_matches(['e', 'E', 'w', 'W']);
-    let letter = if id.starts_with(['w', 'W']) { 'W' } else { 'E' };
-    let whole = digits.parse::<u16>().map(|number| format!("{letter}{number:04}"));
-    Code::find(id).or_else(|| Code::find(&whole.ok()?))
+    let number = digits.parse::<u16>().ok();
+    let whole = |letter: char| Code::find(&format!("{letter}{:04}", number?));
+    let [first, then] = if id.starts_with(['w', 'W']) { ['W', 'W'] } else { ['E', 'W'] };
+    let is_number = digits.len() == id.len();
+    Code::find(id).or_else(|| whole(first)).or_else(|| whole(then).filter(|_| is_number))
 }
 
 /// What a word is that is no code, and where it is explained.

@@ -27,6 +27,9 @@ pub(crate) fn run(args: &NewArgs, output: Output) -> Result<ExitCode, Failure> {
     if is_fmu(&args.dir) && !args.dir.exists() {
         return Err(named_like_an_fmu(args).into());
     }
+    if args.dir.extension().is_some_and(|ending| ending == "toml") && !args.dir.exists() {
+        return Err(names_a_file(args).into());
+    }
     let file = args.dir.join(PROJECT);
     if file.exists() {
         let error = Error::new(Code::Exists, format!("`{}` exists", file.display()));
@@ -73,6 +76,18 @@ fn named_like_an_fmu(args: &NewArgs) -> Error {
     )
     .because("the first argument is the folder to make")
     .hint(format!("`costep new rig {}`", files.join(" ")))
+}
+
+/// The error of a new folder that is named as a project file is.
+fn names_a_file(args: &NewArgs) -> Error {
+    let folder = args.dir.with_extension("");
+    let files: Vec<_> = args.fmus.iter().map(|file| argument(file)).collect();
+    Error::new(
+        Code::CommandLine,
+        format!("`{}` is to be a folder, and has the name of a file", args.dir.display()),
+    )
+    .because("the first argument is the folder to make; the project in it is a system.toml")
+    .hint(format!("`costep new {} {}`", argument(&folder), files.join(" ")))
 }
 
 /// The error of a file where the new folder should be named.

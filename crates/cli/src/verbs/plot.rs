@@ -159,9 +159,13 @@ impl Recorded {
         let file = recording_in(path)?;
         refuse_system(path, "`costep plot DIR`")?;
         if let (Some(from), Some(to)) = (args.from, args.to)
-            && from > to
+            && from >= to
         {
-            return Err(Error::new(Code::CommandLine, "`--from` is later than `--to`").hint("exchange them"));
+            return Err(match from > to {
+                true => Error::new(Code::CommandLine, "`--from` is later than `--to`").hint("exchange them"),
+                false => Error::new(Code::CommandLine, "`--from` and `--to` are the same time")
+                    .hint("leave one of them out, or give a later `--to`"),
+            });
         }
         let (mut signals, mut left_out) = (Vec::new(), 0);
         let choose = |columns: &[Column], metadata: &BTreeMap<String, String>| {

@@ -380,7 +380,8 @@ fn with_warnings(mut section: Section, warnings: &Value) -> Section {
 
 /// `1 us to 140 us`, where steps vary.
 fn lengths(control: &Value) -> Option<String> {
-    let length = |key: &str| control[key].as_f64().map(|step| format_time(rounded(step)));
+    let three_digits = |step: f64| format!("{step:.2e}").parse().unwrap_or(step);
+    let length = |key: &str| control[key].as_f64().map(|step| format_time(three_digits(step)));
     Some(format!("{} to {}", length("shortest_step")?, length("longest_step")?))
 }
 

@@ -21,6 +21,9 @@ use peer::Peer;
 use trial::{Limits, Outcome, Row};
 
 pub(crate) fn run(args: &SurveyArgs, output: Output) -> Result<ExitCode, Failure> {
+    if !args.folder.exists() {
+        return Err(costep_fmu_file::not_there(&args.folder).into());
+    }
     let subjects = files::find(&args.folder)?;
     if subjects.is_empty() {
         let message = format!("`{}` has no FMU and no system", args.folder.display());

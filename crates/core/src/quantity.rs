@@ -83,6 +83,21 @@ pub fn parse_time_with_unit(text: &str) -> Result<f64> {
         .hint(format!("write \"{number} s\" or \"{number} ms\"")))
 }
 
+/// A hint with the times in its backquotes written another way: as words of a command line, or in the quotes of a project file.
+pub fn rewrite_times(hint: &str, write: impl Fn(&str) -> String) -> String {
+    let is_time = |piece: &str| piece.parse::<f64>().is_err() && parse_time(piece).is_ok();
+    let pieces = hint.split('`').enumerate().map(|(index, piece)| match index % 2 {
+        1 if is_time(piece) => write(piece),
+        _ => piece.to_owned(),
+    });
+    pieces.collect::<Vec<_>>().join("`")
+}
+
+/// A quantity as one word of a command line: `10min`.
+pub fn one_word(quantity: &str) -> String {
+    quantity.split_whitespace().collect()
+}
+
 /// A decimal number divided by a power of ten, by its exponent: a division would round a second time.
 fn scaled(number: &str, value: f64, divisor: f64) -> f64 {
     let (digits, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
@@ -234,6 +249,20 @@ mod tests {
             assert_eq!(parse_time(text).unwrap_err().details().hint.as_deref(), Some(hint), "{text}");
         }
         assert_eq!(parse_time("5 \u{3bc}s"), parse_time("5 \u{b5}s"));
+    }
+
+    #[test]
+    fn hints_are_written_for_where_they_are_read() {
+        let hint = parse_time("10m").unwrap_err().help().to_owned();
+        assert_eq!(
+            rewrite_times(&hint, |time| format!("--t-end {}", one_word(time))),
+            "write `--t-end 10min` for minutes, `--t-end 10ms` for milliseconds"
+        );
+        assert_eq!(rewrite_times("did you mean `ms`?", |_| "x".into()), "did you mean `ms`?");
+        assert_eq!(
+            rewrite_times("the number `5` of `5 s`", |time| format!("\"{time}\"")),
+            "the number `5` of `\"5 s\"`"
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use costep_analysis::{Patience, Reference, Trace, second_solver};
-use costep_core::quantity::{exact_time, format_time, parse_time};
+use costep_core::quantity::{exact_time, format_time, one_word, parse_time, rewrite_times};
 use costep_core::{Code, Error, Experiment, Result};
 use costep_engine::ListedSteps;
 use costep_integrate::{Solver, Solvers};
@@ -60,7 +60,12 @@ impl ReferenceChoice {
         }
         if let Some(step) = text.strip_prefix("step:") {
             let flag = || format!("given by `--reference {text}`");
-            let step = parse_time(step).map_err(|error| error.because(flag()))?;
+            let typed =
+                |hint: &str| rewrite_times(hint, |time| format!("--reference step:{}", one_word(time)));
+            let step = parse_time(step).map_err(|error| {
+                let hint = typed(error.help());
+                error.because(flag()).hint(hint)
+            })?;
             if step > 0.0 {
                 return Ok(Self::FineStep(Some(step)));
             }

@@ -1,6 +1,6 @@
 //! Ranges and lists of levels as users write them: `1e3..1e6:log:13`, `0.5ms..10ms:11`, `1,2,5`.
 
-use costep_core::quantity::{format_time, parse_time};
+use costep_core::quantity::{format_time, one_word, parse_time, rewrite_times};
 use costep_core::{Code, Error, Result};
 
 /// More levels than anybody runs.
@@ -25,7 +25,10 @@ pub fn parse_times(text: &str) -> Result<Vec<f64>> {
     };
     let times = parse_range(text, positive).map_err(|error| match are_times_otherwise_divided(text) {
         true => error.hint("times are divided by commas, `1ms,2ms,5ms`; a range is `1ms..5ms:5`"),
-        false => error,
+        false => {
+            let hint = rewrite_times(error.help(), one_word);
+            error.hint(hint)
+        }
     })?;
     let again = times.iter().enumerate().find(|(at, time)| times[..*at].contains(time));
     match again {

@@ -1,6 +1,6 @@
 //! The choice of integrator and its settings.
 
-use costep_core::quantity::{exact_time, parse_time};
+use costep_core::quantity::{exact_time, one_word, parse_time, rewrite_times};
 use costep_core::{Code, Error, Result};
 
 use crate::dopri5::Dopri5;
@@ -43,7 +43,14 @@ impl Solver {
     /// a value the default is taken.
     pub fn parse(text: &str, default_micro_step: f64) -> Result<Self> {
         let (name, value) = text.split_once(':').map_or((text, None), |(name, value)| (name, Some(value)));
-        let micro_step = || value.map_or(Ok(default_micro_step), parse_time);
+        let typed = |hint: &str| rewrite_times(hint, |time| format!("{name}:{}", one_word(time)));
+        let time = |text| {
+            parse_time(text).map_err(|error| {
+                let hint = typed(error.help());
+                error.hint(hint)
+            })
+        };
+        let micro_step = || value.map_or(Ok(default_micro_step), time);
         let solver = match name {
             "euler" => Self::Euler(micro_step()?),
             "rk4" => Self::Rk4(micro_step()?),

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use costep_core::quantity::{one_word, rewrite_times};
 use costep_core::{Code, Error, Place};
 
 use crate::dialect::Dialect;
@@ -164,7 +165,7 @@ impl<'a> Problems<'a> {
 
     /// An error with its place, or with the option that gave what it is about.
     pub(crate) fn placed(&self, origin: Origin, error: Error) -> Error {
-        let error = self.dialect.reword(error);
+        let error = self.in_its_spelling(origin, self.dialect.reword(error));
         match (origin, self.file) {
             (Origin::Flag(index), _) => {
                 let given = format!("given by `{}`", self.flag(index));
@@ -182,6 +183,23 @@ impl<'a> Problems<'a> {
             (_, Some(path)) => error.in_file(path),
             (_, None) => error,
         }
+    }
+
+    /// Times that the hint says to write, as they are written there: in quotes, or with their flag as one word.
+    fn in_its_spelling(&self, origin: Origin, error: Error) -> Error {
+        let Some(hint) = error.details().hint.clone().filter(|_| error.code() == Code::BadQuantity) else {
+            return error;
+        };
+        let written = match origin {
+            Origin::File(_) => rewrite_times(&hint, |time| format!("\"{time}\"")),
+            Origin::Flag(index) => {
+                let given = self.overrides.get(index);
+                let flag = given.and_then(|given| given.flag.strip_suffix(given.value.as_str()));
+                rewrite_times(&hint, |time| format!("{}{}", flag.unwrap_or_default(), one_word(time)))
+            }
+            Origin::Draft(_) | Origin::Nowhere => hint,
+        };
+        error.hint(written)
     }
 
     fn flag(&self, index: usize) -> String {

@@ -2,10 +2,13 @@
 
 use std::time::Duration;
 
-use costep_core::quantity::parse_time;
+use costep_core::quantity::{one_word, parse_time, rewrite_times};
 
 pub(super) fn time(text: &str) -> Result<f64, String> {
-    parse_time(text).map_err(|error| format!("{}; {}", error.details().message, error.help()))
+    parse_time(text).map_err(|error| {
+        let hint = rewrite_times(error.help(), one_word);
+        format!("{}; {hint}", error.details().message)
+    })
 }
 
 pub(super) fn seconds(text: &str) -> Result<Duration, String> {

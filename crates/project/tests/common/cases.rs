@@ -67,8 +67,8 @@ pub(crate) const CASES: &[Case] = &[
     ("part = \"s2\"", "part = \"s2\"\nck = 3e5", Code::UnknownKey, 24, "`set = { ck = 300000.0 }`"),
     ("start = \"5", "offset = 1, start = \"5", Code::UnknownKey, 48, "add another [[external]]"),
     // Wrong values
-    ("\"50 ms\"", "\"50 msec\"", Code::BadQuantity, 3, "write `50 ms`"),
-    ("\"50 ms\"", "\"20 Hz\"", Code::BadQuantity, 3, "1 over the frequency: write `50 ms`"),
+    ("\"50 ms\"", "\"50 msec\"", Code::BadQuantity, 3, "write `\"50 ms\"`"),
+    ("\"50 ms\"", "\"20 Hz\"", Code::BadQuantity, 3, "1 over the frequency: write `\"50 ms\"`"),
     ("sum = true", "sum = \"yes\"", Code::BadValue, 29, "write `sum = true`, without quotes"),
     ("alpha = 0.5", "alpha = \"0.5\"", Code::BadOption, 11, "write it without quotes: `alpha = 0.5`"),
     (

@@ -12,10 +12,16 @@ pub fn suggestion<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>
         .then(|| format!("known here: {}", candidates.join(", ")))
 }
 
-/// The candidate with the smallest edit distance, if at most a third of its letters differ, or two behind the same beginning.
+/// Longer names are not compared: a distance takes time and memory of the product of the lengths, and names may come from hostile files.
+const LONGEST: usize = 200;
+
+/// The candidate with the smallest edit distance, if at most a third of its letters differ, or two behind the same beginning; else
+/// the only one that the name shortens or that shortens the name.
 pub fn nearest<'a>(wrong: &str, candidates: &[&'a str]) -> Option<&'a str> {
-    // The distance takes time and memory of the product of the lengths, and names may come from hostile files.
-    const LONGEST: usize = 200;
+    by_letters(wrong, candidates).or_else(|| by_words(wrong, candidates))
+}
+
+fn by_letters<'a>(wrong: &str, candidates: &[&'a str]) -> Option<&'a str> {
     let short = |name: &str| name.len() <= LONGEST;
     candidates
         .iter()
@@ -34,6 +40,31 @@ pub fn nearest<'a>(wrong: &str, candidates: &[&'a str]) -> Option<&'a str> {
         .map(|(_, candidate)| candidate)
 }
 
+/// `T_out` for `T_outside`, `temperature` for `room.temperature`, `temp_out` for `temperature_outside`.
+fn by_words<'a>(wrong: &str, candidates: &[&'a str]) -> Option<&'a str> {
+    if wrong.len() > LONGEST {
+        return None;
+    }
+    let wrong = wrong.to_lowercase();
+    let mut alike = candidates.iter().filter(|candidate| {
+        let candidate = candidate.to_lowercase();
+        candidate.len() <= LONGEST && (shortens(&wrong, &candidate) || shortens(&candidate, &wrong))
+    });
+    alike.next().filter(|_| alike.next().is_none()).copied()
+}
+
+/// Whether one name is the other without what comes before or after some of its words, or has the beginnings of its words.
+fn shortens(short: &str, long: &str) -> bool {
+    const LEAST: usize = 3;
+    fn words(name: &str) -> Vec<&str> {
+        name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect()
+    }
+    let (few, all) = (words(short), words(long));
+    let begin = |all: &[&str]| few.iter().zip(all).all(|(short, long)| long.starts_with(short));
+    let is_long_enough = few.iter().map(|word| word.chars().count()).sum::<usize>() >= LEAST;
+    is_long_enough && all.windows(few.len()).any(begin)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -47,6 +78,22 @@ mod tests {
     fn another_spelling_finds_its_name_but_another_letter_does_not() {
         assert_eq!(suggestion("alfa", ["alpha", "order"]).as_deref(), Some("did you mean `alpha`?"));
         assert_eq!(suggestion("q", ["x", "v"]).as_deref(), Some("known here: x, v"));
+    }
+
+    #[test]
+    fn a_shorter_or_longer_word_finds_its_name() {
+        for (wrong, candidates, meant) in [
+            ("T_out", ["T_outside", "wind"], Some("T_outside")),
+            ("temp_out", ["temperature_outside", "temperature_inside"], Some("temperature_outside")),
+            ("temperature", ["room.temperature", "room.heat"], Some("room.temperature")),
+            ("room_temperature", ["temperature", "heat"], Some("temperature")),
+            // Two are as near, and letters inside of a word are no name.
+            ("temp", ["temperature_outside", "temperature_inside"], None),
+            ("city", ["velocity", "speed"], None),
+            ("x", ["x_velocity", "speed"], None),
+        ] {
+            assert_eq!(nearest(wrong, &candidates), meant, "{wrong}");
+        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use costep_core::quantity::{split_quantity, with_point};
+use costep_core::suggest::nearest;
 use costep_core::{Code, Error, External, Place, Result};
 use costep_fmu_file::{BaseUnit, short};
 use costep_results::Table;
@@ -311,12 +312,12 @@ impl DataFile {
                         "the file has no line of names: columns are called by their numbers, from 2";
                     return Err(error.hint(message));
                 }
-                let near = error.clone().suggest(wanted, names());
-                if near.details().hint.is_some() {
-                    return Err(near);
-                }
-                let shown: Vec<_> = names().take(10).collect();
-                Err(error.hint(format!("columns: {}", short(&shown.join(", ")))))
+                let all: Vec<&str> = names().collect();
+                let shown = format!("columns: {}", short(&all[..all.len().min(10)].join(", ")));
+                Err(error.hint(match nearest(wanted, &all) {
+                    Some(near) => format!("did you mean `{}`? {shown}", short(near)),
+                    None => shown,
+                }))
             }
         }
     }

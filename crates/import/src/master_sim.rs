@@ -368,9 +368,10 @@ impl<'a> Reader<'a> {
             return;
         };
         if !columns.iter().any(|column| column == output) {
-            return self
-                .builder
-                .missing(line, format!("`{}` has no column `{}`", short(source), short(output)));
+            let names: Vec<&str> = columns.iter().skip(1).map(|column| column.as_str()).collect();
+            let near = nearest(output, &names).map(|near| format!(" (did you mean `{}`?)", short(near)));
+            let message = format!("`{}` has no column `{}`", short(source), short(output));
+            return self.builder.missing(line, message + &near.unwrap_or_default());
         }
         self.builder.drive(to, (file, output), (factor, offset), line);
     }

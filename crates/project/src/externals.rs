@@ -141,7 +141,12 @@ fn read_file(external: &Section<'_>, names: &[&str], problems: &mut Problems<'_>
             Some(ExternalFile { file: file.into(), path: whole(&path), signal, unit }),
         ))
     });
-    read.map_err(|error| problems.report(external.origin_of("file"), || in_words_of_project(&error))).ok()
+    let key = |error: &Error| match external.get("column") {
+        Some(_) if error.code() == Code::UnknownColumn => "column",
+        _ => "file",
+    };
+    read.map_err(|error| problems.report(external.origin_of(key(&error)), || in_words_of_project(&error)))
+        .ok()
 }
 
 /// A unit is one in brackets only: what else is in a name does not count, silently.

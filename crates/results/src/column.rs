@@ -43,6 +43,9 @@ pub(crate) fn check_columns(columns: &[Column]) -> Result<(), String> {
 /// Columns that are named as meant.
 const NAMED: usize = 4;
 
+/// Of many columns, so many are named where none is near.
+const SOME: usize = 6;
+
 /// The error for a column that is not there, with the nearest name as help.
 pub(crate) fn unknown_column(message: String, wrong: &str, columns: &[Column]) -> Error {
     let error = Error::new(Code::UnknownColumn, message);
@@ -53,7 +56,19 @@ pub(crate) fn unknown_column(message: String, wrong: &str, columns: &[Column]) -
     if !meant.is_empty() {
         return error.hint(format!("write the part too: {}", meant.join(", ")));
     }
-    error.suggest(wrong, columns.iter().map(|column| column.name.as_str()))
+    let suggested = error.suggest(wrong, columns.iter().map(|column| column.name.as_str()));
+    match columns.len() > SOME && suggested.details().hint.is_none() {
+        true => {
+            let some: Vec<&str> =
+                columns.iter().skip(1).take(SOME).map(|column| column.name.as_str()).collect();
+            suggested.hint(format!(
+                "known here: {} and {} more",
+                some.join(", "),
+                columns.len() - 1 - some.len()
+            ))
+        }
+        false => suggested,
+    }
 }
 
 #[cfg(test)]

@@ -4,17 +4,18 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use costep::{Code, Error};
+use costep::{Code, Error, RECORDING};
 use costep_core::Place;
 use costep_core::pattern::matches;
 use costep_results::Column;
 
-use crate::phrases::argument;
+use crate::phrases::{argument, given_by};
 
 /// More columns than this are not listed.
 const MOST_LISTED: usize = 12;
 
-/// The error of a signal of a known part that `[record]` of the run has left out; another error as it is.
+/// The error of a signal of a known part that `[record]` of the run has left out; of another name that is not there, with the option
+/// that gave it and how to see what is there.
 pub(crate) fn left_out(
     error: Error,
     file: &Path,
@@ -27,10 +28,10 @@ pub(crate) fn left_out(
     }
     let project = metadata.get("project").map_or("", String::as_str);
     let missing = wanted.iter().find(|name| !columns.iter().any(|column| matches(name, &column.name)));
-    let (Some((_, signals)), Some(name)) = (record_line(project), missing) else { return error };
-    if !names_a_part(project, name) {
-        return error;
-    }
+    let Some(name) = missing else { return error };
+    let Some((_, signals)) = record_line(project).filter(|_| names_a_part(project, name)) else {
+        return not_there(error, name, columns, file);
+    };
     let message = match name.contains('*') {
         true => format!("nothing that matches `{name}` was recorded"),
         false => format!("`{name}` was not recorded"),
@@ -42,6 +43,22 @@ pub(crate) fn left_out(
         None => error.in_file(file).because("`signals` in [record] of its project said what is recorded"),
     };
     error.hint(hint)
+}
+
+/// The error of a name that nothing in the recording has.
+fn not_there(error: Error, name: &str, columns: &[Column], file: &Path) -> Error {
+    let hint = match error.details().hint.clone() {
+        Some(hint) if columns.len() <= MOST_LISTED => hint,
+        Some(hint) => format!("{hint}; `costep export {} --list` lists all", argument(run_of(file))),
+        None => listed(columns, file),
+    };
+    given_by(error, &format!("--signals {}", argument(Path::new(name)))).hint(hint)
+}
+
+/// How a recording is named on the command line: by its folder, where it has the usual name.
+fn run_of(file: &Path) -> &Path {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.filter(|_| file.file_name().is_some_and(|name| name == RECORDING)).unwrap_or(file)
 }
 
 /// What there is, or how to list it.

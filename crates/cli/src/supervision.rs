@@ -251,7 +251,7 @@ mod system {
         }
         match &report.ending {
             Ending::Finished(code) => Ok(Some(ExitCode::from(*code))),
-            _ => tell(&report, folder, output).map(Some),
+            _ => tell(project, &report, folder, output).map(Some),
         }
     }
 
@@ -297,7 +297,7 @@ mod system {
                 Ending::Died { culprits, .. }
                 | Ending::Exited { culprits, .. }
                 | Ending::Hung { culprits, .. } => culprits,
-                _ => return tell(&report, None, output).map(Some),
+                _ => return tell(project, &report, None, output).map(Some),
             };
             let fmus = project
                 .given
@@ -309,7 +309,7 @@ mod system {
             };
             let found: Vec<String> = fmus.filter(is_new).map(|fmu| fmu.name.clone()).collect();
             let (false, Some(error)) = (found.is_empty(), report.error()) else {
-                return tell(&report, None, output).map(Some);
+                return tell(project, &report, None, output).map(Some);
             };
             output.remark(&repeated(&error, &found).to_string());
             isolated.extend(found);
@@ -401,8 +401,14 @@ mod system {
         let _ = costep::pages::write_outcome(folder, &outcome);
     }
 
-    fn tell(report: &Report, folder: Option<&Path>, output: Output) -> Result<ExitCode, Failure> {
-        let Some(mut error) = report.error() else { return Ok(ExitCode::SUCCESS) };
+    fn tell(
+        project: &Project,
+        report: &Report,
+        folder: Option<&Path>,
+        output: Output,
+    ) -> Result<ExitCode, Failure> {
+        let Some(error) = report.error() else { return Ok(ExitCode::SUCCESS) };
+        let mut error = project.say_how_to_wait(error);
         let kept = match (folder, &error.details().place) {
             (Some(folder), Place::Run { .. }) => {
                 rescue_rows(report, &folder.join(RECORDING)).unwrap_or_else(|lost| {

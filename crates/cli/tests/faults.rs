@@ -248,7 +248,10 @@ fn calls_that_do_not_return_are_ended() {
             let start = Instant::now();
             let done = rig.fault(fault, "").exits(4);
             let words = format!("error[E0406]: `bad` in {} has not returned for 400ms", fmi.name(call));
-            let done = done.says(&words).says("step_timeout");
+            let done = done
+                .says(&words)
+                .says("a loop without end")
+                .says("write `step_timeout = \"4 s\"` in [fmu.bad], rig/system.toml:");
             assert!(start.elapsed() < Duration::from_secs(20));
             match rows {
                 0 => assert!(!rig.recorded()),

@@ -200,6 +200,7 @@ impl Simulation {
         let compared = ReferenceChoice::parse(project, system.registry.solvers(), &run.reference)?;
         let looks_inside = compared.is_some() || folder.is_some() && between::is_wanted(project);
         let engine = assemble::engine(project, &Choice::of(project), looks_inside)
+            .map_err(|error| project.say_how_to_wait(error))
             .inspect_err(|_| folder.iter().for_each(files::put_aside))?;
         let recorder = folder
             .as_ref()
@@ -471,6 +472,7 @@ impl Simulation {
         let outcome = stopping_exceptions(|| self.engine.run_with(look));
         self.wall += start.elapsed();
         let outcome = outcome.map_err(|error| match error.code() {
+            Code::Hung => self.project.say_how_to_wait(error),
             // To ask for the end is not a failure: what came before it counts.
             _ if is_wish(&error) => error,
             _ => self.at_start.blame(error, &self.engine, self.watchers.watch.exploding()),

@@ -20,6 +20,7 @@ mod fingerprints;
 mod fmus;
 mod foreign;
 mod groups;
+mod hangs;
 mod keys;
 mod kinds;
 mod linear;

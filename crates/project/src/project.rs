@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use costep_core::{Code, Error, Experiment, External, ModelsSpec, PortSize, PowerBond};
+use costep_core::{Code, Error, Experiment, External, ModelsSpec, Place, PortSize, PowerBond};
 use costep_engine::{Bounds, ControlSpec, Rate, Scheduling, Threads};
 use costep_fmu_file::PrivateFolder;
 use costep_import::Format;
@@ -153,6 +153,8 @@ pub struct ProjectOrigin {
     pub(crate) unpacked: Option<Arc<PrivateFolder>>,
     /// Who asked for what parts may not be able to do.
     pub(crate) asked: Asked,
+    /// Where its FMUs are given.
+    pub(crate) fmus_at: Vec<Place>,
 }
 
 /// What a project gives rather than takes from a model: needed to write it again.
@@ -355,6 +357,8 @@ fn read_project(input: Input, registry: &Registry, problems: &mut Problems<'_>) 
     }
 
     let (solver, solver_given) = solver?;
+    let at = |origin: &Origin| problems.placed(*origin, Error::new(Code::Hung, "")).details().place.clone();
+    let fmus_at = parts.origins.iter().skip(parts.natives.len()).take(parts.fmus.len()).map(at).collect();
     let (natives, fmus) = (parts.natives, parts.fmus.into_iter().map(|(spec, _)| spec).collect());
     let (linears, made, externals) = (parts.linears, parts.made, wiring.externals.clone());
     let given =
@@ -391,7 +395,7 @@ fn read_project(input: Input, registry: &Registry, problems: &mut Problems<'_>) 
         offsets,
         maps,
         given,
-        origin: ProjectOrigin { asked, ..ProjectOrigin::default() },
+        origin: ProjectOrigin { asked, fmus_at, ..ProjectOrigin::default() },
         warnings: Vec::new(),
         advice: Vec::new(),
     })

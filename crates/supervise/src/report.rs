@@ -162,6 +162,8 @@ pub(crate) fn describe<'a>(
 ) -> Option<(Error, &'a [Culprit])> {
     const KILL: i32 = 9;
     const TIME_USED_UP: i32 = 24;
+    const HANGS: &str = "it may be in a loop without end, or wait for a dialog, a licence or an answer; a longer `step_timeout` \
+                         gives one that is only slow more time";
     const OUTSIDE_OF_CALLS: &str =
         "a timer, a handler of signals or a thread of an FMU may have stopped it, or a bug of costep";
     Some(match ending {
@@ -198,7 +200,7 @@ pub(crate) fn describe<'a>(
         }
         Ending::Hung { limit, culprits } => {
             let message = format!("{} has not returned for {limit:?}", subject(culprits, "call"));
-            (Error::new(Code::Hung, message).hint("a longer `step_timeout` gives it more time"), culprits)
+            (Error::new(Code::Hung, message).hint(HANGS), culprits)
         }
         Ending::OutOfTime { limit, culprits } if culprits.is_empty() => {
             let message = format!(

@@ -354,6 +354,20 @@ fn an_fmu_may_ask_for_the_end() {
     }
 }
 
+/// An FMU that ends the run in its first step leaves nothing behind: no success. One that ends it with that step is told of.
+#[test]
+fn an_fmu_that_ends_the_run_in_its_first_step_is_no_success() {
+    for fmi in BOTH {
+        let rig = Rig::new(fmi);
+        let done = rig.fault(13, "--set system.start=0.4").exits(2).says("error[E0134]: `bad`");
+        let done = done.says("not a single step has been done").says("log = true");
+        assert!(!done.stderr.contains("next:") && !done.stdout.contains("real time"), "{}", done.story());
+        let done =
+            rig.fault(60, "--set system.start=0.4 --t-end 0.8s").exits(0).says("warning[W0134]: `bad`");
+        assert!(done.stdout.contains("ended    `bad`"), "{}", done.story());
+    }
+}
+
 #[test]
 fn clocks_of_fmus_that_differ_are_seen() {
     // FMI 2 has no way to tell.

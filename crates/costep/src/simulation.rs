@@ -472,9 +472,10 @@ impl Simulation {
         let outcome = stopping_exceptions(|| self.engine.run_with(look));
         self.wall += start.elapsed();
         let outcome = outcome.map_err(|error| match error.code() {
-            Code::Hung => self.project.say_how_to_wait(error),
             // To ask for the end is not a failure: what came before it counts.
-            _ if is_wish(&error) => error,
+            Code::Hung => self.project.say_how_to_wait(error),
+            Code::FmuEnds if self.engine.k() == 0 => ended_at_start(error),
+            _ if is_wish(&error, &self.engine) => error,
             _ => self.at_start.blame(error, &self.engine, self.watchers.watch.exploding()),
         });
         self.ended = outcome.as_ref().err().cloned();
@@ -525,7 +526,7 @@ impl Simulation {
             return Ok(());
         }
         let mut closed = Closed::default();
-        let failed = self.ended.as_ref().is_some_and(|error| !is_wish(error));
+        let failed = self.ended.as_ref().is_some_and(|error| !is_wish(error, &self.engine));
         let is_stop = |error: &Error| matches!(error.code(), Code::Stopped | Code::TimeLimit);
         let stopped = self.ended.as_ref().is_some_and(is_stop);
         if let Some(mut recorder) = self.watchers.recorder.take() {
@@ -570,7 +571,7 @@ impl Simulation {
             report.take_excitation(&excitation.found(&engine));
         }
         let (to, is_whole) = (engine.time(), self.ended.is_none() && engine.is_over());
-        let failure = self.ended.as_ref().filter(|error| !is_wish(error));
+        let failure = self.ended.as_ref().filter(|error| !is_wish(error, &engine));
         if let Some(error) = failure {
             report.fail(error);
         } else {
@@ -667,9 +668,25 @@ fn stopped_by(condition: &StopCondition, engine: &Engine) -> Error {
     Error::new(Code::ConditionMet, format!("`{}` holds at t = {time}", condition.text))
 }
 
-/// Whether it is no failure but the wish to end the run: of an FMU, or of the project by a condition.
-fn is_wish(error: &Error) -> bool {
-    matches!(error.code(), Code::FmuEnds | Code::ConditionMet)
+/// Whether it is no failure but the wish to end the run: of an FMU, or of the project by a condition. An FMU that ends the run before
+/// a step is done leaves nothing behind that somebody could have wished for.
+fn is_wish(error: &Error, engine: &Engine) -> bool {
+    match error.code() {
+        Code::FmuEnds => engine.k() > 0,
+        code => code == Code::ConditionMet,
+    }
+}
+
+/// The error of an FMU that ends the run in its first step.
+#[cold]
+fn ended_at_start(error: Error) -> Error {
+    const NOTHING_DONE: &str = "not a single step has been done";
+    let is_about_code = error.help().contains("do_step");
+    let error = error.because(NOTHING_DONE);
+    match is_about_code {
+        true => error,
+        false => error.hint("look why it ends: `log = true` in its table makes it say all it can"),
+    }
 }
 
 /// How much of the run this process has done.

@@ -213,10 +213,12 @@ fn print(
     if let (Some(folder), Some(recorded)) = (folder, &outcome.recorded) {
         let (rows, time) = (count(recorded.rows, "row"), plain_time(recorded.time));
         output.remark(&format!("{}: {rows} up to t = {time} s", folder.join(RECORDING).display()));
-        output.remark(&match outcome.can_be_resumed {
-            true => format!("next: costep resume {}", argument(folder)),
-            false => format!("next: costep plot {}", argument(folder)),
-        });
+        match outcome.can_be_resumed {
+            true => output.remark(&format!("next: costep resume {}", argument(folder))),
+            // The start alone is no picture.
+            false if recorded.rows < 2 => {}
+            false => output.remark(&format!("next: costep plot {}", argument(folder))),
+        }
     }
     Ok(())
 }
@@ -279,12 +281,11 @@ impl Besides {
 fn print_verdict(project: &Project, outcome: &Outcome, besides: &Besides) -> Result<(), Error> {
     let (report, work) = (&outcome.report, &outcome.report.work);
     let simulated = outcome.to - outcome.from;
-    say!(
-        "done in {}   {}   {}x real time",
-        wall(work.wall_s),
-        count(work.macro_steps, "macro step"),
-        real_time_factor(simulated / work.wall_s.max(1e-9)),
-    )?;
+    let real_time = match simulated > 0.0 {
+        true => format!("   {}x real time", real_time_factor(simulated / work.wall_s.max(1e-9))),
+        false => String::new(),
+    };
+    say!("done in {}   {}{real_time}", wall(work.wall_s), count(work.macro_steps, "macro step"))?;
     if let Some(line) = besides.line(work.wall_s) {
         say!("besides  {line}")?;
     }

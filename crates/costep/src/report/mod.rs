@@ -353,6 +353,13 @@ impl RunReport {
         }
         self.errors.amplitude_ratio = None;
         self.ended = request.cloned();
+        if let Some(request) = request.filter(|request| request.code() == Code::FmuEnds)
+            && self.work.macro_steps == 1
+        {
+            let warning =
+                Error::new(Code::EndedAtOnce, format!("{}, after one step", request.details().message));
+            self.conclude(std::iter::once(warning));
+        }
     }
 
     /// Takes over an error that ended the run.

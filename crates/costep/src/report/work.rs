@@ -111,7 +111,9 @@ impl Work {
 
     /// `143 of 1000 macro steps in 8 parts each`, if there were such.
     pub fn division_line(&self) -> Option<String> {
-        let (divided, all, parts) = (self.divided_steps, self.macro_steps, self.parts_per_divided_step);
+        let (all, parts) = (self.macro_steps, self.parts_per_divided_step);
+        // A step that did not come to its end counts among the divided ones only.
+        let divided = self.divided_steps.min(all);
         (divided > 0).then(|| format!("{divided} of {all} macro steps in {parts} parts each"))
     }
 

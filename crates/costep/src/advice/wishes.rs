@@ -6,7 +6,7 @@ use std::time::Duration;
 use costep_core::{Capabilities, Code, Description, Linearisation, LocalModel, Result};
 
 use super::search::Search;
-use super::{Advising, MacroSteps, Trial, lattice, methods};
+use super::{Advising, MacroSteps, PROBED, Trial, lattice, methods};
 use crate::stability::{Foundation, models_of_parts, replica};
 use crate::system::System;
 
@@ -145,7 +145,12 @@ fn tried(
         let system = System::new(project, search.system.registry.clone());
         let left = search.waiting.left().unwrap_or(MOST);
         let advising = Advising::new().error(search.asked).time(MOST.min(left.mul_f64(SHARE)));
-        let methods = methods(&system, &advising)?;
+        let mut methods = methods(&system, &advising)?;
+        // FMUs may be probed, and so may the models that stand for them.
+        let probed = system.registry.method(PROBED)?;
+        if methods.iter().all(|method| method.label() != probed.label()) {
+            methods.push(probed);
+        }
         let mut quiet = |_: &str, _: Option<Duration>| {};
         let mut second = Search::new(system, &advising, methods, &mut quiet)?;
         // Without an end it says nothing about the best.

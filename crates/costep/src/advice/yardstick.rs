@@ -171,5 +171,51 @@ pub(super) fn is_of_the_system(error: &Error) -> bool {
 fn by_half_step(system: &System, waiting: &Waiting) -> Result<Measured> {
     let run = Run::new().reference("none").verify(Verify::Always).without_results();
     let run = run.time_limit(waiting.left()).cancel(waiting.cancel());
-    Ok(Measured::Run(system.run(run)?.report.into(), None))
+    let report = system.run(run).map(|outcome| outcome.report);
+    let report = report.or_else(|error| not_possible(system, &error).ok_or(error))?;
+    Ok(Measured::Run(report.into(), None))
+}
+
+/// A run that did not start because its method cannot be used here: beside a reference that is part of the report as well.
+fn not_possible(system: &System, error: &Error) -> Option<RunReport> {
+    // Those of coupling methods.
+    error.code().entry().id.starts_with("E03").then(|| {
+        let choice = Choice::of(&system.project);
+        let mut report = RunReport::new(choice.method, choice.step);
+        report.fail(error);
+        report
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use costep_core::Restricted;
+    use costep_system::Component;
+
+    use super::*;
+    use crate::{CustomPart, NativePart, Solver, SystemBuilder};
+
+    /// A part that can do nothing but step.
+    fn black_box(name: &'static str) -> CustomPart {
+        let make = move |_: &str| {
+            let part = NativePart::new(name, &[1.0])
+                .input("u", "m", 1.0)
+                .output("y", "m", 1.0)
+                .derivatives(|_, x, u, dx| dx[0] = -u[0] - x[0])
+                .outputs(|_, x, _, y| y[0] = x[0]);
+            let inside = part.subsystem(&Solver::Dopri5(1e-10))?;
+            Ok(Restricted::black_box(inside).boxed())
+        };
+        CustomPart::new(name, make).unwrap()
+    }
+
+    #[test]
+    fn a_method_that_parts_lack_something_for_is_measured_as_such_without_a_reference() {
+        let loops = SystemBuilder::default().native(black_box("a")).native(black_box("b"));
+        let loops = loops.connect("a.y", "b.u").connect("b.y", "a.u").stop(1.0).step(0.1);
+        let system = loops.method("predictive:source=probe").build().unwrap();
+        let waiting = Waiting::new(&crate::cancel::Cancel::new(), None);
+        let Measured::Run(report, _) = by_half_step(&system, &waiting).unwrap() else { panic!() };
+        assert_eq!(report.error.map(|error| error.code()), Some(Code::NeedsMissing));
+    }
 }

@@ -17,6 +17,7 @@
 //! | `note` | what is wrong or not kept |
 //! | `meant` | what something that is nearly right is most likely to be |
 
+mod elsewhere;
 mod flat;
 mod flatten;
 mod meant;
@@ -33,6 +34,7 @@ use std::path::Path;
 
 use costep_core::{Error, Result};
 
+pub use elsewhere::{below, is_windows_path};
 pub use flat::{Component, FileSignal, Flat, Link, SetValue};
 pub use meant::{near_attribute, number_alone};
 pub use model::{Implementation, Value};

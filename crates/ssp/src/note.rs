@@ -46,6 +46,10 @@ pub struct Note {
     pub hint: Option<String>,
 }
 
+/// What to do about two sources of an input.
+const ONE_SOURCE: &str = "remove one of the two in this file: an input has one source; the sum of two \
+                          comes from an FMU, or in OSP a `<Sum>` among its functions";
+
 impl Note {
     /// About an element in a line of a file; line 0 is none.
     pub fn new(
@@ -77,7 +81,8 @@ impl Note {
             Code::UnitMismatch => {
                 error.hint("give the value in a unit of the same quantity, or correct the unit")
             }
-            Code::DoubleSource => error.hint("remove one of the connections"),
+            // Nor what they say of sums.
+            Code::DoubleSource => error.hint(ONE_SOURCE),
             _ => error,
         };
         let error = self.hint.iter().fold(error, |error, hint| error.hint(hint));

@@ -108,6 +108,16 @@ impl Packages {
         archive.entries().find(|entry| entry.name.ends_with(&suffix)).map(|entry| entry.name.to_owned())
     }
 
+    /// The file of a package that this path, of another machine, ends in.
+    pub(crate) fn at_end_of(&self, (package, path): &Location) -> Option<String> {
+        let is_there = |end: &&str| match &self.packages[*package].files {
+            Files::Archive(archive) => archive.entries().any(|entry| entry.name == *end),
+            Files::Folder(folder) => folder.join(end).is_file(),
+        };
+        let ends = path.match_indices('/').map(|(at, _)| &path[at + 1..]);
+        ends.into_iter().find(is_there).map(str::to_owned)
+    }
+
     /// A file of a package with the name that this path ends in.
     pub(crate) fn elsewhere(&self, (package, path): &Location) -> Option<String> {
         let name = path.rsplit('/').next()?;

@@ -5,6 +5,8 @@ use std::path::{Component, Path, PathBuf};
 
 use costep_core::{Code, Error, Result as CoreResult};
 
+use crate::elsewhere::is_windows_path;
+
 /// Folders above that of a structure that its references may lead to: tools keep FMUs beside it, and packages of
 /// examples have a folder of FMUs for all of them.
 const LEVELS: usize = 3;
@@ -123,6 +125,9 @@ impl Reference {
             Some((path, fragment)) => (path, Some(decode(fragment)?)),
             None => (uri, None),
         };
+        if is_windows_path(path) {
+            return Err("it is an absolute path of Windows; only files of the package are read".into());
+        }
         let scheme = path.split(['/', '?']).next().unwrap_or_default();
         if let Some((scheme, _)) = scheme.split_once(':') {
             return Err(format!(

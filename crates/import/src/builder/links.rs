@@ -92,11 +92,12 @@ impl Builder {
             Some((_, true)) if sum => true,
             Some((other, _)) => {
                 let place = if *other > 0 { format!(" in line {other}") } else { String::new() };
+                let part = short(&self.flat.components[to.0].name).to_string();
                 self.note(
                     Severity::Error,
                     Code::DoubleSource,
                     line,
-                    format!("`{name}` has another source{place}"),
+                    format!("`{part}.{name}` has another source{place}"),
                 );
                 false
             }

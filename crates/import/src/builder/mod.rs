@@ -10,8 +10,8 @@ use std::sync::Arc;
 use costep_core::{Code, Error, Place, PortKind};
 use costep_fmu_file::{Causality, Fmu, ModelDescription, Variable, VariableType, short};
 use costep_ssp::{
-    Component, Flat, Implementation, Names, Note, Notes, Reach, SetValue, Severity, Value, number_alone,
-    proxied,
+    Component, Flat, Implementation, Names, Note, Notes, Reach, SetValue, Severity, Value, below,
+    is_windows_path, number_alone, proxied,
 };
 
 /// Most parts, connections and values of a system.
@@ -172,6 +172,11 @@ impl Builder {
     /// A file that the system names, if it may be opened and exists.
     pub(crate) fn find_file(&mut self, source: &str, line: u32) -> Option<PathBuf> {
         let plain = source.strip_prefix("file://").unwrap_or(source);
+        if is_windows_path(source) && !Path::new(plain).is_file() {
+            let there = self.lies_below(plain).unwrap_or_else(|| ", which is not on this machine".into());
+            self.missing(line, format!("`{}` is an absolute path of Windows{there}", short(source)));
+            return None;
+        }
         if plain.is_empty() || plain.chars().any(char::is_control) || plain.contains("://") {
             self.missing(line, format!("`{}` is not the name of a file", short(source)));
             return None;
@@ -181,7 +186,19 @@ impl Builder {
         if !file.is_file() && plain.contains('\\') {
             file = self.folder.join(plain.replace('\\', "/"));
         }
+        if let Some(there) = Path::new(plain).is_absolute().then(|| self.lies_below(plain)).flatten()
+            && !file.is_file()
+        {
+            self.missing(line, format!("the file `{}` is missing{there}", short(plain)));
+            return None;
+        }
         self.check_file(&file, line).then_some(file)
+    }
+
+    /// What to write for a file that is named by its place on another machine and lies below the folder of the system.
+    fn lies_below(&self, path: &str) -> Option<String> {
+        let found = below(&self.folder, path)?;
+        Some(format!(": it lies below the folder of this file, write `{}`", short(&found)))
     }
 
     /// Whether a file exists and may be opened; noted if not.

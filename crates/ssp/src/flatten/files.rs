@@ -7,6 +7,7 @@ use costep_core::{Code, Error};
 use costep_fmu_file::short;
 use costep_fmu_file::xml;
 
+use crate::elsewhere::parts;
 use crate::flatten::instances::Walk;
 use crate::flatten::ports::defined;
 use crate::flatten::{Flattener, NamedValue, Spot};
@@ -138,6 +139,17 @@ impl Flattener {
         }
     }
 
+    /// Notes that a source is not opened, and where a file of its name lies in the package.
+    pub(super) fn refuse_source(&mut self, source: &str, why: String, walk: &Walk<'_>, spot: &Spot) {
+        let mut message = format!("the source `{}` is not opened: {why}", short(source));
+        let location = (walk.document.location.0, parts(source).join("/"));
+        if let Some(place) = self.packages.at_end_of(&location).or_else(|| self.packages.elsewhere(&location))
+        {
+            message += &format!("; it lies at `{}`, which `source` should name", short(&place));
+        }
+        self.error(Code::SspReference, spot, message);
+    }
+
     /// Reads a file that an element refers to; `base` is that of the FMU the reference starts from, if it does.
     pub(super) fn file<T>(
         &mut self,
@@ -154,8 +166,7 @@ impl Flattener {
             Ok(reference) if !reference.path.is_empty() => reference,
             outcome => {
                 let why = outcome.err().unwrap_or_else(|| "it names no file".into());
-                let message = format!("the source `{}` is not opened: {why}", short(source));
-                self.error(Code::SspReference, spot, message);
+                self.refuse_source(source, why, walk, spot);
                 return None;
             }
         };

@@ -132,8 +132,7 @@ impl Flattener {
             Ok(reference) => reference,
             Err(why) => {
                 let source = component.source.as_deref().unwrap_or_default();
-                let message = format!("the source `{}` is not opened: {why}", short(source));
-                self.error(Code::SspReference, &spot, message);
+                self.refuse_source(source, why, walk, &spot);
                 return None;
             }
         };

@@ -178,14 +178,15 @@ fn an_fmu_without_serialisable_state_says_why_it_cannot_be_resumed() {
     sandbox
         .run("run rig --out out --checkpoint 0s")
         .exits(0)
-        .says("no checkpoints: `a` does not support checkpoints");
+        .says("no checkpoints: `a`, `b` do not support checkpoints");
     sandbox.run("resume out").exits(1).says("error[E0507]: the run is complete");
     sandbox.run("run rig --out cut --time-limit 0s").exits(4);
     sandbox
         .run("resume cut")
         .exits(1)
         .says("there is no checkpoint")
-        .says("`a` does not support checkpoints");
+        .says("`a`, `b` do not support checkpoints")
+        .says("`costep run cut/run.toml --out cut-2` starts it again and keeps what is recorded here");
 }
 
 #[test]

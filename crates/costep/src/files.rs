@@ -123,6 +123,13 @@ pub(crate) fn is_complete(folder: &Path, engine: &Engine, project: &Project) -> 
     Summary::read(&folder.join(RECORDING)).is_ok_and(is_whole)
 }
 
+/// A folder beside this one that does not exist yet: `rig-2`.
+fn beside(folder: &Path) -> PathBuf {
+    let name = folder.file_name().map_or_else(|| "run".into(), |name| name.to_string_lossy());
+    let numbered = |number: u32| folder.with_file_name(format!("{name}-{number}"));
+    (2..).map(numbered).find(|other| !other.exists()).unwrap_or_else(|| numbered(2))
+}
+
 /// Says why a run cannot be resumed.
 pub(crate) fn no_checkpoint(error: Error, folder: &Path, engine: &Engine, project: &Project) -> Error {
     if error.code() != Code::FileNotReadable {
@@ -133,7 +140,11 @@ pub(crate) fn no_checkpoint(error: Error, folder: &Path, engine: &Engine, projec
             .in_file(folder)
             .hint(format!("`costep plot {}` plots it, `costep run` starts it again", shell_word(folder)));
     }
-    let again = format!("`costep run {}` starts it again", shell_word(&folder.join(PROJECT_COPY)));
+    let again = format!(
+        "`costep run {} --out {}` starts it again and keeps what is recorded here",
+        shell_word(&folder.join(PROJECT_COPY)),
+        shell_word(&beside(folder))
+    );
     match engine.save() {
         Err(impossible) => error.because(&impossible.details().message).hint(again),
         Ok(_) => error.hint(format!("the run ended before its first; {again}")),

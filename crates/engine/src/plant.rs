@@ -1,6 +1,6 @@
 //! What is stepped: the subsystems, by their numbers, and the threads that step them.
 
-use costep_core::{Error, MicroSamples, MicroView, Place, Result, StateReader, StateWriter, Subsystem};
+use costep_core::{Code, Error, MicroSamples, MicroView, Place, Result, StateReader, StateWriter, Subsystem};
 
 use crate::job::Job;
 use crate::plan::Plan;
@@ -85,11 +85,37 @@ impl Plant {
     }
 
     pub(crate) fn save(&self, out: &mut StateWriter) -> Result<()> {
-        self.iter().try_for_each(|subsystem| subsystem.demand_persistence()?.save(out))
+        let save =
+            |subsystem: &dyn Subsystem, out: &mut StateWriter| subsystem.demand_persistence()?.save(out);
+        self.iter().try_for_each(|subsystem| save(subsystem, out)).map_err(|error| {
+            let cannot = |subsystem: &&dyn Subsystem| {
+                save(*subsystem, &mut StateWriter::default())
+                    .is_err_and(|error| error.code() == Code::NeedsMissing)
+            };
+            match error.code() {
+                Code::NeedsMissing => all_of(self.iter().filter(cannot), error),
+                _ => error,
+            }
+        })
     }
 
     pub(crate) fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
         (0..self.len()).try_for_each(|i| self.subsystem_mut(i).demand_persistence_mut()?.load(from))
+    }
+}
+
+/// The error that subsystems cannot save their states, with all of their names.
+#[cold]
+fn all_of<'a>(cannot: impl Iterator<Item = &'a dyn Subsystem>, error: Error) -> Error {
+    const NAMED: usize = 8;
+    let names: Vec<String> = cannot.map(|subsystem| format!("`{}`", subsystem.description().name)).collect();
+    let named = names[..names.len().min(NAMED)].join(", ");
+    match names.len() {
+        0 | 1 => error,
+        count if count > NAMED => {
+            Error::new(error.code(), format!("{named} and {} more do not support checkpoints", count - NAMED))
+        }
+        _ => Error::new(error.code(), format!("{named} do not support checkpoints")),
     }
 }
 

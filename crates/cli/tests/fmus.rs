@@ -134,6 +134,14 @@ fn a_run_of_fmus_is_drawn_beside_one_at_a_small_step() {
 }
 
 #[test]
+fn times_that_no_fmu_proposes_are_told() {
+    let sandbox = Sandbox::new();
+    std::fs::copy(build(Fmi::V2, "S1").path, sandbox.path("S1.fmu")).unwrap();
+    let words = "no FMU proposes a stop time or a step: the run stops at 1 s, in steps of 1 ms; edit `stop` and `size` in";
+    sandbox.run("new rig S1.fmu").exits(0).says(words).says("rig/system.toml");
+}
+
+#[test]
 fn a_new_project_is_proposed_checked_and_run() {
     let sandbox = Sandbox::new();
     for model in ["S1", "S2"] {

@@ -70,7 +70,7 @@ pub use plan::{AnalysisSpec, Axis, ERRORS, Plan, Varied, changes_of, level_text}
 pub use project::{Given, Project, ProjectOrigin, Refusal, load, load_text};
 pub use rates::rates_value;
 pub use registry::Registry;
-pub use scaffold::{NewFmu, component_name, new_project};
+pub use scaffold::{NewFmu, Proposed, component_name, new_project, proposed_times};
 pub use settings::{RecordSpec, check_step};
 pub use shell::shell_word;
 pub use signals::split_signal;

@@ -59,6 +59,21 @@ pub(crate) fn project_of_one(path: &Path) -> Result<String> {
     Ok(project_text(&name, "zoh", &[fmu]))
 }
 
+/// Which times of a run FMUs propose.
+#[derive(Clone, Copy, Debug)]
+pub struct Proposed {
+    /// Whether one says when to stop.
+    pub stop: bool,
+    /// Whether one says by which steps.
+    pub step: bool,
+}
+
+/// Which times of a run these FMUs propose.
+pub fn proposed_times(fmus: &[NewFmu<'_>]) -> Proposed {
+    let described = || fmus.iter().map(|fmu| (fmu.name, fmu.description()));
+    Proposed { stop: latest_stop(described()).is_some(), step: shortest_step(described()).is_some() }
+}
+
 /// A commented project file for these FMUs.
 pub fn new_project(name: &str, fmus: &[NewFmu<'_>]) -> String {
     project_text(name, "auto", fmus)

@@ -6,10 +6,11 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::process::ExitCode;
 
+use costep_core::quantity::format_time;
 use costep_core::{Code, Error};
 use costep_fmu_file::{Fmu, Terminal};
 use costep_import::Format;
-use costep_project::{NewFmu, Project, Source, component_name, new_project};
+use costep_project::{NewFmu, Project, Proposed, Source, component_name, new_project, proposed_times};
 use serde_json::json;
 
 use crate::args::NewArgs;
@@ -55,12 +56,28 @@ pub(crate) fn run(args: &NewArgs, output: Output) -> Result<ExitCode, Failure> {
         .collect();
     let project = args.dir.file_name().map_or_else(|| "system".into(), |name| name.to_string_lossy());
     write_new(&file, new_project(&project, &described).as_bytes())?;
+    let proposed = proposed_times(&described);
     // Those that are used where they are have no original elsewhere.
     let copies = files.iter().zip(&originals).filter(|(_, original)| original.is_some());
     let mut copied: Vec<String> = copies.map(|(file, _)| file.clone()).collect();
     let mut seen = HashSet::new();
     copied.retain(|file| seen.insert(file.clone()));
-    report(&file, &copied, output)
+    report(&file, &copied, proposed, output)
+}
+
+/// What was chosen where no FMU says how long to run, and where to change it.
+fn chosen_times(project: &Project, proposed: Proposed, file: &Path) -> Option<String> {
+    if proposed.stop {
+        return None;
+    }
+    let run = &project.model.experiment;
+    let (stop, step, file) = (format_time(run.stop), format_time(run.step), argument(file));
+    Some(match proposed.step {
+        true => format!("no FMU proposes a stop time: the run stops at {stop}; edit `stop` in {file}"),
+        false => format!(
+            "no FMU proposes a stop time or a step: the run stops at {stop}, in steps of {step}; edit `stop` and `size` in {file}"
+        ),
+    })
 }
 
 fn is_fmu(path: &Path) -> bool {
@@ -264,9 +281,10 @@ fn why_unconnected(project: &Project) -> Option<String> {
 }
 
 /// Says what was written, and checks it at once.
-fn report(file: &Path, copied: &[String], output: Output) -> Result<ExitCode, Failure> {
+fn report(file: &Path, copied: &[String], proposed: Proposed, output: Output) -> Result<ExitCode, Failure> {
     let loaded = costep_project::load(&Source::File(file.into()), &[]);
     let why = loaded.as_ref().ok().and_then(why_unconnected);
+    let times = loaded.as_ref().ok().and_then(|project| chosen_times(project, proposed, file));
     let (connections, problems) = match loaded {
         Ok(project) => (Some(project.model.connections.len()), project.warnings),
         Err(errors) => (None, errors),
@@ -281,7 +299,7 @@ fn report(file: &Path, copied: &[String], output: Output) -> Result<ExitCode, Fa
             .map_or_else(String::new, |number| format!(", {} proposed", count(number, "connection")));
         say!("Wrote {}{shown}", file.display())?;
         problems.iter().for_each(print_error);
-        why.iter().for_each(|why| output.remark(why));
+        why.iter().chain(&times).for_each(|text| output.remark(text));
         if !copied.is_empty() {
             output.remark(&format!(
                 "copied into it: {}  (`--no-copy` refers to the FMUs where they are)",

@@ -39,8 +39,12 @@ const OTHER_WORDS: [(&[&str], &str); 5] = [
 ];
 
 /// Flags of other tools, and what does the same here.
-const OTHER_FLAGS: [(&[&str], &str); 6] = [
+const OTHER_FLAGS: [(&[&str], &str); 7] = [
     (&["--dt", "--h", "--stepsize", "--step-size", "--step_size"], "the macro step is `--step 1ms`"),
+    (
+        &["--stop-time", "--stoptime", "--end-time", "--tend", "--t_end", "--tstop", "--until", "--sim-time"],
+        "the stop time is `--t-end 10s`",
+    ),
     (&["--param", "--parameter", "--start-value"], "parameters are changed by `--set NAME=VALUE`"),
     (
         &["--format"],
@@ -73,13 +77,24 @@ fn tip(error: &clap::Error) -> Option<String> {
             Some("the value is the number of a port alone, from 1024 to 65535: `--live=8080`".into())
         }
         kind => stray_word(&word(error, ContextKind::InvalidArg)?, kind)
-            .filter(|tip| !(tip.starts_with("flags of") && has_guess(error))),
+            .filter(|tip| !(tip.starts_with("flags of") && has_guess(error)))
+            .or_else(|| documented(error)),
     }
 }
 
 /// Whether the parser names an argument that is similar to the one given.
 fn has_guess(error: &clap::Error) -> bool {
     error.get(ContextKind::SuggestedArg).is_some()
+}
+
+/// The name in the help of a flag of which the parser guesses another one.
+fn documented(error: &clap::Error) -> Option<String> {
+    let guess = word(error, ContextKind::SuggestedArg)?;
+    let alias = guess.strip_prefix("--")?;
+    let program = Cli::command();
+    let mut flags = program.get_subcommands().flat_map(clap::Command::get_arguments);
+    let flag = flags.find(|flag| flag.get_aliases().is_some_and(|aliases| aliases.contains(&alias)))?;
+    Some(format!("a similar argument exists: '--{}'", flag.get_long()?))
 }
 
 /// A word that the parser names, in small letters.
@@ -331,23 +346,30 @@ pub(crate) fn report(error: &clap::Error) -> ExitCode {
     let own = tip(error);
     let guesses =
         error.get(ContextKind::Suggested).is_some() || error.get(ContextKind::SuggestedArg).is_some();
-    match own.is_some() && guesses {
+    match own {
         // Where it is known what is meant, guesses of the parser are in the way.
-        true => note(&without_tips(&error.render().to_string())),
+        Some(tip) => note(&with_tip(&error.render().ansi().to_string(), &tip, guesses)),
         // Nothing sensible can be done when the terminal is gone.
-        false => _ = error.print(),
-    }
-    if let Some(tip) = own {
-        note(&format!("\n  tip: {tip}"));
+        None => _ = error.print(),
     }
     if is_help { ExitCode::SUCCESS } else { ExitCode::from(ExitClass::Input.code()) }
 }
 
-fn without_tips(text: &str) -> String {
-    let paragraphs = text.trim_end().split("\n\n");
+/// The text of the parser with our tip behind its message, before the usage and where to find help.
+fn with_tip(text: &str, tip: &str, without_guesses: bool) -> String {
+    let mut paragraphs = text.trim_end().split("\n\n");
+    let message = paragraphs.next().unwrap_or_default();
     // The usage is that of what the parser has guessed.
-    let is_guess = |text: &&str| ["tip: ", "Usage: "].iter().any(|word| text.trim_start().starts_with(word));
-    paragraphs.filter(|text| !is_guess(text)).collect::<Vec<_>>().join("\n\n")
+    let is_guess =
+        |text: &&str| ["tip: ", "Usage: "].iter().any(|word| plain(text).trim_start().starts_with(word));
+    let rest = paragraphs.filter(|text| !(without_guesses && is_guess(text)));
+    let tip = format!("  tip: {tip}");
+    [message, &tip].into_iter().chain(rest).collect::<Vec<_>>().join("\n\n")
+}
+
+/// Without colours.
+fn plain(text: &str) -> String {
+    anstream::adapter::strip_str(text).to_string()
 }
 
 #[cfg(test)]
@@ -417,6 +439,34 @@ mod tests {
         assert_eq!(one_letter(&words("run pair -y"), "-y"), None);
         assert!(typographic_dash("–step").unwrap_or_default().contains("`--step`"));
         assert_eq!(typographic_dash("--step"), None);
+    }
+
+    #[test]
+    fn tips_come_before_where_to_find_help() {
+        let text =
+            "error: no\n\n  tip: a guess\n\nUsage: costep run\n\nFor more information, try '--help'.\n";
+        let tip = "  tip: write `--step 1ms`";
+        assert_eq!(
+            with_tip(text, "write `--step 1ms`", true),
+            format!("error: no\n\n{tip}\n\nFor more information, try '--help'.")
+        );
+        assert!(
+            with_tip(text, "write `--step 1ms`", false)
+                .starts_with(&format!("error: no\n\n{tip}\n\n  tip: a guess"))
+        );
+    }
+
+    #[test]
+    fn the_documented_name_of_a_flag_is_suggested() {
+        let tip_of = |words: &[&str]| {
+            let parsed = <Cli as clap::Parser>::try_parse_from(words);
+            parsed.err().and_then(|mistake| tip(&mistake)).unwrap_or_default()
+        };
+        assert_eq!(tip_of(&["costep", "run", "pair", "--stop-time", "10"]), "the stop time is `--t-end 10s`");
+        assert_eq!(
+            tip_of(&["costep", "run", "pair", "--durations", "10"]),
+            "a similar argument exists: '--t-end'"
+        );
     }
 
     #[test]

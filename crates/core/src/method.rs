@@ -327,12 +327,19 @@ pub struct Deviations {
     pub order_scatters: bool,
     /// The result depends on how inputs are divided into groups, though no local models are used.
     pub partition_matters: bool,
+    /// What comes from outside is held as it is at the start of a step, as all else.
+    pub holds_external_signals: bool,
 }
 
 impl Deviations {
     /// It keeps to everything.
-    pub const NONE: Self =
-        Self { drift: &[], drift_of_hidden_states: &[], order_scatters: false, partition_matters: false };
+    pub const NONE: Self = Self {
+        drift: &[],
+        drift_of_hidden_states: &[],
+        order_scatters: false,
+        partition_matters: false,
+        holds_external_signals: false,
+    };
 }
 
 /// One row of the registry of coupling methods: command line, project files, documentation and the

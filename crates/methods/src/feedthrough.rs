@@ -19,7 +19,7 @@ pub const ENTRY: MethodEntry = MethodEntry {
     equations: "u(t) = L y + r,  (I - D L) y = (y^k - D u_end) + D r",
     source: "[H18] (2) with B_d = 0",
     convergence_order: 1,
-    deviations: Deviations::NONE,
+    deviations: Deviations { holds_external_signals: true, ..Deviations::NONE },
     models: ModelKind::CONTINUOUS,
     options: &[],
     papers: None,

@@ -17,7 +17,7 @@ pub const ENTRY: MethodEntry = MethodEntry {
     equations: "u(t) = z^k,  z = L y + r",
     source: "classical; [T] section 1.4",
     convergence_order: 1,
-    deviations: Deviations::NONE,
+    deviations: Deviations { holds_external_signals: true, ..Deviations::NONE },
     models: ModelKind::CONTINUOUS,
     options: SeenOptions::SPECS,
     papers: None,

@@ -14,7 +14,7 @@ pub static ENTRY: MethodEntry = MethodEntry {
     equations: "u(t) = z^k + alpha (z^k - z^(k-1)) / h (t - T^k),  z = L y + r",
     source: "an example",
     convergence_order: 1,
-    deviations: Deviations::NONE,
+    deviations: Deviations { holds_external_signals: true, ..Deviations::NONE },
     models: &[],
     options: LineOptions::SPECS,
     papers: None,

@@ -88,12 +88,10 @@ impl Plant {
         let save =
             |subsystem: &dyn Subsystem, out: &mut StateWriter| subsystem.demand_persistence()?.save(out);
         self.iter().try_for_each(|subsystem| save(subsystem, out)).map_err(|error| {
-            let cannot = |subsystem: &&dyn Subsystem| {
-                save(*subsystem, &mut StateWriter::default())
-                    .is_err_and(|error| error.code() == Code::NeedsMissing)
-            };
-            match error.code() {
-                Code::NeedsMissing => all_of(self.iter().filter(cannot), error),
+            let cannot = |subsystem: &&dyn Subsystem| subsystem.demand_persistence().is_err();
+            // One that can, but whose state cannot be had, says why.
+            match self.iter().find(|subsystem| save(*subsystem, &mut StateWriter::default()).is_err()) {
+                Some(first) if cannot(&first) => all_of(self.iter().filter(cannot), error),
                 _ => error,
             }
         })

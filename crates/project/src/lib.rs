@@ -71,7 +71,7 @@ pub use project::{Given, Project, ProjectOrigin, Refusal, load, load_text};
 pub use rates::rates_value;
 pub use registry::Registry;
 pub use scaffold::{NewFmu, Proposed, component_name, new_project, proposed_times};
-pub use settings::{RecordSpec, check_step};
+pub use settings::{RecordSpec, UnitlessTime, check_step, unitless_time};
 pub use shell::shell_word;
 pub use signals::split_signal;
 pub use source::Source;

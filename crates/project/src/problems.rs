@@ -100,6 +100,18 @@ impl<'a> Problems<'a> {
         }
     }
 
+    /// The same of what names its place itself.
+    pub(crate) fn warn_unplaced(&mut self, warning: Error) {
+        if self.warnings.len() < MAX_ERRORS {
+            self.warnings.push(warning);
+        }
+    }
+
+    /// The override with this number.
+    pub(crate) fn given(&self, index: usize) -> Option<&'a Override> {
+        self.overrides.get(index)
+    }
+
     /// Adds something that is worth knowing before a run.
     pub(crate) fn advise(&mut self, origin: Origin, advice: impl FnOnce() -> Error) {
         if self.advice.len() < MAX_ERRORS {

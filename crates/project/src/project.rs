@@ -32,7 +32,7 @@ use crate::rates;
 use crate::registry::Registry;
 use crate::scaffold;
 use crate::section::{Section, refuse_unknown_tables};
-use crate::settings::{self, RecordSpec};
+use crate::settings::{self, RecordSpec, unitless_time};
 use crate::source::{self, Source};
 use crate::ssp;
 use crate::stop_conditions::{self, StopCondition};
@@ -127,6 +127,15 @@ impl Project {
             .enumerate()
             .filter(|(input, (part, _))| fmus.contains(part.name.as_str()) && !fed.contains(input));
         open.map(|(_, (part, port))| format!("{}.{}", part.name, port.name)).collect()
+    }
+
+    /// The warning that the command line gives the step as a number without a unit which could be meant in milliseconds. Of a step
+    /// that is long for the run it stands among the warnings; this one is for runs that went wrong.
+    pub fn unitless_step(&self) -> Option<Error> {
+        let overrides = self.origin.overridden.as_deref()?;
+        let given = overrides.iter().rev().find(|given| given.path == "step.size")?;
+        let is_known = self.warnings.iter().any(|warning| warning.code() == Code::UnitlessTime);
+        unitless_time(&given.flag, &given.value).filter(|_| !is_known).map(|time| time.warning())
     }
 
     /// FMUs whose library asks for others that this machine does not have: they would not be loaded. Found without loading them,

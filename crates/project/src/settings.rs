@@ -44,6 +44,7 @@ pub(crate) fn read_experiment(
         false => given_or(&step, "size", defaults.step, parts, problems),
     };
     tell_assumed_step(&step, parts, problems);
+    let given_by = step.get("size").map(|node| node.origin);
     if let Some(size) = size.filter(|size| *size <= 0.0) {
         let ways = problems.dialect().ways_to_give("step.size", USUAL_STEP);
         problems.report(step.origin_of("size"), || {
@@ -86,8 +87,60 @@ pub(crate) fn read_experiment(
         let is_given = ["size", "max"].iter().any(|key| step.get(key).is_some());
         let origin = if is_given { step.origin_of("size") } else { system.origin_of("stop") };
         problems.report(origin, || error);
+    } else if let Some(Origin::Flag(index)) = given_by {
+        let warning = problems.given(index).and_then(|given| {
+            let unitless = unitless_time(&given.flag, &given.value)?;
+            unitless.is_long_for(stop - start).then(|| unitless.warning())
+        });
+        warning.into_iter().for_each(|warning| problems.warn_unplaced(warning));
     }
     Some((experiment, control))
+}
+
+/// A time of the command line without a unit, which is rather one of milliseconds than one of seconds.
+#[derive(Clone, Copy, Debug)]
+pub struct UnitlessTime<'a> {
+    /// The option with its value.
+    flag: &'a str,
+    /// Its words before the time, where it has one alone.
+    option: &'a str,
+    number: &'a str,
+    seconds: f64,
+}
+
+/// Smaller numbers are written by who thinks in seconds.
+const LEAST_UNITLESS: f64 = 0.1;
+
+/// The longest time without a unit among those that an option gives, `--step 1` or `--steps 1ms,10`.
+pub fn unitless_time<'a>(flag: &'a str, value: &'a str) -> Option<UnitlessTime<'a>> {
+    let option = flag.strip_suffix(value).filter(|option| option.starts_with("--"))?;
+    let option = if value.contains(',') { "" } else { option };
+    let times = value.split(',').map(str::trim);
+    let unitless = times.filter_map(|number| Some((number, number.parse::<f64>().ok()?)));
+    let unitless = unitless.filter(|(_, seconds)| *seconds >= LEAST_UNITLESS && seconds.is_finite());
+    let (number, seconds) = unitless.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    Some(UnitlessTime { flag, option, number, seconds })
+}
+
+impl UnitlessTime<'_> {
+    /// Whether a run of this length has so few steps of this one that seconds are hardly meant.
+    pub fn is_long_for(&self, run: f64) -> bool {
+        const FEW_STEPS: f64 = 50.0;
+        self.seconds * FEW_STEPS * (1.0 + ROUND_OFF) >= run
+    }
+
+    /// What it is read as, and how others are written.
+    pub fn warning(&self) -> Error {
+        let Self { flag, option, number, seconds } = self;
+        let subject = match option.is_empty() {
+            true => format!("`{number}` in `{}`", shortened(flag)),
+            false => format!("`{}`", shortened(flag)),
+        };
+        let message = format!("{subject} has no unit and is read as {}", format_time(*seconds));
+        Error::new(Code::UnitlessTime, message).hint(format!(
+            "write `{option}{number}ms` for milliseconds, `{option}{number}s` to confirm seconds"
+        ))
+    }
 }
 
 /// A step as examples have it.

@@ -207,6 +207,9 @@ fn print(
         Some(error) => print_error(error),
         None => print_verdict(project, outcome, besides)?,
     }
+    let is_good = matches!(report.verdict, Verdict::Stable | Verdict::NotJudged) && report.error.is_none();
+    let unitless = project.unitless_step().filter(|_| !is_good);
+    unitless.into_iter().for_each(|warning| output.remark(&warning.to_string()));
     for text in reference.and_then(reference_note).into_iter().chain(messages::chat()) {
         output.remark(&text);
     }

@@ -65,6 +65,7 @@ pub use fmus::{FmuInterface, FmuSpec, Isolation};
 pub use groups::GroupSpec;
 pub use linear::{LinearPort, LinearSpec};
 pub use maps::ValueMap;
+pub use models::is_of_idle_models;
 pub use overrides::Override;
 pub use plan::{AnalysisSpec, Axis, ERRORS, Plan, Varied, changes_of, level_text};
 pub use project::{Given, Project, ProjectOrigin, Refusal, load, load_text};

@@ -62,6 +62,11 @@ pub(crate) fn warn_if_unused(
     });
 }
 
+/// Whether a warning says that models have no effect: it is judged by the methods of the project.
+pub fn is_of_idle_models(warning: &Error) -> bool {
+    warning.code() == Code::OptionWithoutEffect && warning.details().message.starts_with("models from ")
+}
+
 /// The options of a method or source. Each is checked by itself, so that all mistakes are found.
 pub(crate) fn read_options<'a>(
     entries: impl Iterator<Item = &'a Entry>,

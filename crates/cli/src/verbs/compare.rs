@@ -12,6 +12,7 @@ use costep::{
 use costep_core::quantity::{exact_time, format_time};
 use costep_experiments::parse_times;
 use costep_fmu_file::PrivateFolder;
+use costep_project::{is_of_idle_models, unitless_time};
 use serde_json::json;
 
 use crate::args::CompareArgs;
@@ -33,8 +34,13 @@ pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<ExitCode, Failur
     if let Some(code) = supervision::elsewhere_at_any_cost(project, output)? {
         return Ok(code);
     }
-    show_warnings(&project.warnings, &args.system.named(), output);
     let mut methods = methods(args.methods.as_deref(), system.registry())?;
+    // The project knows nothing of these methods.
+    let is_wrong =
+        |warning: &Error| is_of_idle_models(warning) && methods.iter().any(MethodSpec::uses_models);
+    let warnings: Vec<Error> =
+        project.warnings.iter().filter(|warning| !is_wrong(warning)).cloned().collect();
+    show_warnings(&warnings, &args.system.named(), output);
     // Without connections all do the same: what can be compared is the step.
     if args.methods.is_none() && project.model.connections.is_empty() {
         refuse_parts_apart(project)?;
@@ -45,6 +51,11 @@ pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<ExitCode, Failur
     let methods = system.with_models(methods, args.models.is_some())?;
     methods.iter().flat_map(MethodSpec::warnings).for_each(|warning| output.remark(&warning.to_string()));
     let steps = steps(args.steps.as_deref(), &system)?;
+    let given = args.steps.as_deref().unwrap_or_default();
+    let run = project.model.experiment.stop - project.model.experiment.start;
+    let flag = format!("--steps {given}");
+    let unitless = unitless_time(&flag, given).filter(|time| time.is_long_for(run));
+    unitless.into_iter().for_each(|time| output.remark(&time.warning().to_string()));
     system.check_reference(&args.reference)?;
     let comparison = Comparison::new().steps(&steps).reference(&args.reference).cancel(stop::flag());
     let mut comparison = methods.iter().fold(comparison, Comparison::method);

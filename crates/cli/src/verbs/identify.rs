@@ -24,8 +24,7 @@ use crate::supervision;
 use crate::table::{Cell, number, render};
 
 pub(crate) fn run(args: &IdentifyArgs, output: Output) -> Result<ExitCode, Failure> {
-    let overrides = args.coupling.step_override().into_iter().chain(args.coupling.models_override());
-    let system = args.system.open(overrides.collect())?;
+    let system = args.system.open(args.coupling.overrides())?;
     let project = system.project();
     let method = identifying_method(project, system.registry(), args.coupling.method.as_deref())?;
     check_model_file(&args.out)?;

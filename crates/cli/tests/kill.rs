@@ -403,7 +403,7 @@ fn a_project_that_has_changed_since_the_run_began_is_refused() {
             sandbox
                 .run(&format!("resume {folder}"))
                 .exits(1)
-                .says("error[E0505]: the project has changed since the run began")
+                .says("error[E0507]: the run is complete up to its stop of 20 ms")
                 .says(&format!("rig/system.toml{place}"))
                 .says(says)
                 .says("costep run rig/system.toml --set dk=200");
@@ -424,7 +424,13 @@ fn a_project_that_has_changed_since_the_run_began_is_refused() {
     fs::rename(sandbox.path("rig"), sandbox.path("moved")).unwrap();
     sandbox.run("resume moved").exits(0);
     sandbox.write("moved/system.toml", RIG.replace("20 ms", "30 ms"));
-    sandbox.run("resume moved").exits(1).says("E0505").says("moved/system.toml:3");
+    sandbox.run("resume moved").exits(1).says("E0507").says("moved/system.toml:3").says("again, up to 30 ms");
+    // One that was stopped could go on.
+    sandbox.write("moved/system.toml", RIG);
+    sandbox.run("run moved --out cut --time-limit 0s").exits(4);
+    sandbox.write("moved/system.toml", RIG.replace("20 ms", "30 ms"));
+    let done = sandbox.run("resume cut").exits(1);
+    done.says("error[E0505]: the project has changed since the run began").says("put back what was there");
     sandbox.run("resume out").exits(0).says("which the run began with, is not there");
 }
 

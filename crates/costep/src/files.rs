@@ -12,7 +12,7 @@ use costep_results::Summary;
 
 use crate::between::Between;
 use crate::folder::{OUTCOME, PREVIOUS_RECORDING, PROJECT_COPY, RECORDING, RunFolder, unwritable};
-use crate::origin::{ORIGIN, Origin};
+use crate::origin::{self, ORIGIN, Origin};
 use crate::recorder::{Plan, Recorder};
 use crate::shell_word;
 
@@ -136,9 +136,10 @@ pub(crate) fn no_checkpoint(error: Error, folder: &Path, engine: &Engine, projec
         return error;
     }
     if is_complete(folder, engine, project) {
-        return Error::new(Code::RunComplete, "the run is complete, there is nothing to resume")
-            .in_file(folder)
-            .hint(format!("`costep plot {}` plots it, `costep run` starts it again", shell_word(folder)));
+        return origin::complete(project).in_file(folder).hint(format!(
+            "`costep plot {}` plots it, `costep run` starts it again: beyond that stop with a later `--t-end`",
+            shell_word(folder)
+        ));
     }
     let again = format!(
         "`costep run {} --out {}` starts it again and keeps what is recorded here",

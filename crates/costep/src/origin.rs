@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
+use costep_core::quantity::format_time;
 use costep_core::{Code, Error, Result};
 use costep_project::{Changes, Override, Project, Source, file_mark};
 use costep_results::read_metadata;
@@ -68,8 +69,58 @@ impl Origin {
     }
 }
 
+/// Why a project is another one than that of the run.
+pub(crate) struct Changed {
+    error: Error,
+    /// What starts the run again, where that is known.
+    command: Option<String>,
+    /// The stop time that the project has now, if it can be read.
+    stop: Option<f64>,
+}
+
+impl From<Error> for Changed {
+    fn from(error: Error) -> Self {
+        Self { error, command: None, stop: None }
+    }
+}
+
+impl Changed {
+    /// The error for a run that could go on if nothing had changed.
+    pub(crate) fn error(self) -> Error {
+        match self.command {
+            Some(command) => self.error.hint(format!("put back what was there, or begin anew: `{command}`")),
+            None => self.error,
+        }
+    }
+
+    /// The error for a run that has reached its stop: putting back what was there would lead nowhere.
+    pub(crate) fn complete(self, project: &Project) -> Error {
+        let details = self.error.details();
+        let ended = complete(project).at(details.place.clone());
+        let cause = details.cause.as_deref().unwrap_or(&details.message);
+        let stop = project.model.experiment.stop;
+        let until = match self.stop {
+            Some(now) if now > stop => format!("up to {}", format_time(now)),
+            Some(_) => "as the project is now".into(),
+            None => "once its mistakes are corrected".into(),
+        };
+        ended
+            .because(format!("{cause}; runs that were stopped can be resumed, none beyond its stop"))
+            .hint(format!("`{}` computes it again, {until}", self.command.as_deref().unwrap_or("costep run")))
+    }
+}
+
+/// The error that a run has reached its stop.
+pub(crate) fn complete(project: &Project) -> Error {
+    let stop = format_time(project.model.experiment.stop);
+    Error::new(
+        Code::RunComplete,
+        format!("the run is complete up to its stop of {stop}, there is nothing to resume"),
+    )
+}
+
 /// Refuses to go on if the project that the run began with gives other results now. Gives remarks on what is not heeded.
-pub(crate) fn require_unchanged(system: &System, folder: &RunFolder) -> Result<Vec<String>> {
+pub(crate) fn require_unchanged(system: &System, folder: &RunFolder) -> Result<Vec<String>, Changed> {
     let Some(origin) = Origin::in_folder(folder) else { return Ok(Vec::new()) };
     let Ok(file) = fs::canonicalize(folder.absolute().join(&origin.file)) else {
         let name = origin.file.display();
@@ -83,12 +134,14 @@ pub(crate) fn require_unchanged(system: &System, folder: &RunFolder) -> Result<V
         return Ok(Vec::new());
     }
     let shown = from_here(&file);
-    let remedy = |now: Option<&Project>| {
-        format!("put back what was there, or begin anew: `{}`", origin.command((&shown, now), folder))
+    let changed = |error: Error, now: Option<&Project>| Changed {
+        error,
+        command: Some(origin.command((&shown, now), folder)),
+        stop: now.map(|now| now.model.experiment.stop),
     };
     let now = match system.registry.load(&Source::File(shown.clone()), &origin.overrides()) {
         Ok(now) => now,
-        Err(errors) => return Err(unreadable(&errors, &shown).hint(remedy(None))),
+        Err(errors) => return Err(changed(unreadable(&errors, &shown), None)),
     };
     let changes = Changes::between(&origin.project, &now.to_toml_in(folder.reached()), &shown);
     let refused = match changes.refused {
@@ -96,7 +149,7 @@ pub(crate) fn require_unchanged(system: &System, folder: &RunFolder) -> Result<V
         None => other_files(&system.project, &now)?.map(|error| error.in_file(&shown)),
     };
     if let Some(error) = refused {
-        return Err(error.hint(remedy(Some(&now))));
+        return Err(changed(error, Some(&now)));
     }
     let unheeded = |name: &String| format!("{name} has changed: the run goes on as it began");
     Ok(changes.harmless.iter().map(unheeded).collect())

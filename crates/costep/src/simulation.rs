@@ -292,9 +292,14 @@ impl Simulation {
     /// The same for a system that was opened already from the copy in the folder.
     pub fn resume_system(system: &System, folder: &RunFolder, run: Run) -> Result<Self> {
         let (project, path) = (&system.project, folder.path());
-        let remarks = origin::require_unchanged(system, folder)?;
-        let mut engine = assemble::engine(project, &Choice::of(project), false)?;
+        let remarks = origin::require_unchanged(system, folder);
         let place = folder.reached();
+        let engine = assemble::engine(project, &Choice::of(project), false);
+        let remarks = remarks.map_err(|changed| match &engine {
+            Ok(engine) if files::is_complete(place, engine, project) => changed.complete(project),
+            _ => changed.error(),
+        })?;
+        let mut engine = engine?;
         let mut checkpoints = files::checkpoints(folder.absolute(), project, run.checkpoint)?;
         let from = checkpoints
             .load(&mut engine)

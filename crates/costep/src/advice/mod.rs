@@ -218,6 +218,8 @@ pub struct Advice {
     is_searched: bool,
     /// What it took in s to start the parts once, where that was measured: it is part of every trial.
     pub start_up_s: f64,
+    /// Whether there are native parts, whose inner solver may be what is left of the error.
+    has_solver: bool,
     /// Wall time in s.
     pub wall_s: f64,
 }
@@ -268,7 +270,9 @@ impl Advice {
         let error = match self.left_out.is_empty() && self.ended.is_none() {
             true => {
                 let message = "nothing that was tried has an error of at most";
-                Error::new(Code::ErrorNotReached, format!("{message} {:e} of the ranges", self.asked))
+                let error =
+                    Error::new(Code::ErrorNotReached, format!("{message} {:e} of the ranges", self.asked));
+                if self.has_solver { error } else { error.hint("a larger `--error`, or more `--time`") }
             }
             false => {
                 let message = "the time was over before something had an error of at most";
@@ -347,6 +351,7 @@ impl System {
             ended: None,
             is_searched: false,
             start_up_s: 0.0,
+            has_solver: self.project.model.parts.len() > self.project.given.fmus.len(),
             wall_s: 0.0,
         };
         if let Err(error) = advice.find(self, &mut search, advising) {
@@ -381,6 +386,9 @@ impl Advice {
                 search.yardstick.checked(&search.system.project, step, &search.waiting).unwrap_or(None);
         }
         outcome?;
+        if self.choice.is_none() && search.is_unmeasured {
+            return Err(Error::new(Code::TimeLimit, "the time was over before an error was measured"));
+        }
         if advising.varies_steps
             && let Some((trial, smaller)) = varying::try_tolerances(search, system, self.choice.as_ref())?
         {
@@ -502,6 +510,7 @@ mod tests {
             ended: Some(Error::new(ended, "over")),
             is_searched: false,
             start_up_s: 0.0,
+            has_solver: true,
             wall_s: 1.0,
         }
     }
@@ -536,6 +545,12 @@ mod tests {
         assert_eq!(unmeasured.nearest().map(|trial| trial.error.is_none()), Some(true));
         let cause = unmeasured.failure().and_then(|error| error.details().cause.clone());
         assert_eq!(cause.as_deref(), Some("zoh at 1 ms is stable, but its error could not be measured"));
+        // Without native parts no solver is named.
+        let all_tried = Advice { ended: None, ..unmeasured };
+        let help =
+            |advice: &Advice| advice.failure().map(|error| error.help().to_owned()).unwrap_or_default();
+        assert!(help(&all_tried).contains("--solver"));
+        assert!(!help(&Advice { has_solver: false, ..all_tried }).contains("--solver"));
         let nothing = advice(None, Code::TimeLimit);
         assert!(!nothing.is_cut_short() && nothing.exit() == ExitClass::TimeLimit.code());
     }

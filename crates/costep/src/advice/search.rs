@@ -81,6 +81,8 @@ pub(super) struct Search<'a> {
     pub(super) best: Option<Found>,
     /// What could not be tried for want of time.
     pub(super) left_out: Vec<String>,
+    /// Whether the time was over before the error of a stable trial was measured.
+    pub(super) is_unmeasured: bool,
     /// Trials in which an FMU did not return from a call.
     pub(super) hung: Vec<(String, Error)>,
     /// The shortest step in one of these: an FMU that hangs with one method may well do so with another.
@@ -117,6 +119,7 @@ impl<'a> Search<'a> {
             best: None,
             not_possible: Vec::new(),
             left_out: Vec::new(),
+            is_unmeasured: false,
             hung: Vec::new(),
             hangs_at: f64::INFINITY,
             coarse,
@@ -358,6 +361,9 @@ impl<'a> Search<'a> {
                 c.last = Some((step, error.value));
             }
         }
+        // A second run at half the step would have told it.
+        let is_unknown = trial.verdict == Verdict::Stable && trial.error.is_none();
+        self.is_unmeasured |= is_unknown && !self.has_time_for(self.start_up + 2.0 * work.wall_s);
         self.trials.push(trial);
         Ok(Some(self.trials.len() - 1))
     }

@@ -481,7 +481,10 @@ impl Simulation {
             Code::Hung => self.project.say_how_to_wait(error),
             Code::FmuEnds if self.engine.k() == 0 => ended_at_start(error),
             _ if is_wish(&error, &self.engine) => error,
-            _ => self.at_start.blame(error, &self.engine, self.watchers.watch.exploding()),
+            _ => {
+                let exploding = self.watchers.watch.exploding();
+                self.project.say_where_to_look(self.at_start.blame(error, &self.engine, exploding))
+            }
         });
         self.ended = outcome.as_ref().err().cloned();
         outcome

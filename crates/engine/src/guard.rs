@@ -19,7 +19,7 @@ fn all_at_once(passes: impl Iterator<Item = bool>) -> bool {
 }
 
 /// What to do about a value of subsystems that nothing is connected to.
-const LOOK_INSIDE: &str = "look at its parameters and inputs at that time; another method or a smaller step changes inputs: `costep compare`";
+const LOOK_INSIDE: &str = "look at its parameters, and at its inputs before that time: if these are unusual, another method or a smaller step changes them";
 const ALONE: &str = "nothing is coupled, so it comes from inside: look at its parameters, start values, inputs and inner solver, or try a smaller step";
 
 /// Limits on an output.

@@ -44,6 +44,31 @@ impl Project {
     }
 }
 
+impl Project {
+    /// The error of an FMU that made NaN or infinity out of finite inputs, with where to look: other methods only change its inputs.
+    pub fn say_where_to_look(&self, error: Error) -> Error {
+        let Place::Run { signal: Some(signal), .. } = &error.details().place else { return error };
+        let owner = signal.split('.').next().unwrap_or_default();
+        let made_it = error.details().cause.as_deref().is_some_and(|cause| cause.contains(MADE_IT));
+        if error.code() != Code::NotFinite || !made_it {
+            return error;
+        }
+        let Some(fmu) = self.given.fmus.iter().find(|fmu| fmu.name == owner) else { return error };
+        let log = match fmu.log == Some(true) {
+            true => String::new(),
+            false => format!("; `log = true` in [fmu.{owner}] shows all that it says"),
+        };
+        let hint = format!(
+            "look at the inputs of `{owner}` before that time, `costep plot`: if they are unusual, `bounds` in [guard] on the \
+             outputs that feed them end a run where that begins, and a smaller step may avoid it; if not, it comes from inside{log}"
+        );
+        error.hint(hint)
+    }
+}
+
+/// What the guard of a run says of a part that made such a value itself.
+const MADE_IT: &str = "its inputs were finite";
+
 /// Whether an error names this FMU as the one that hangs.
 fn is_about(error: &Error, fmu: &FmuSpec) -> bool {
     match &error.details().place {

@@ -143,7 +143,17 @@ fn check_sees_libraries_that_an_fmu_needs_and_that_are_not_here() {
     assert!(!done.stdout.contains("ok"), "{}", done.story());
     let probed = sandbox.run("check fmus/needy.fmu --probe --json").exits(1).json();
     assert_eq!(probed["ok"], false, "{probed}");
-    sandbox.run("run fmus/needy.fmu --no-record").exits(1).says("E0111");
+    sandbox
+        .run("run fmus/needy.fmu --no-record")
+        .exits(1)
+        .says("E0111")
+        .says("needs `libq.so.6`, not found here");
+    // In a project both name its line.
+    sandbox.run("new needy fmus/needy.fmu fmus/s2.fmu --quiet");
+    for verb in ["check", "run"] {
+        let done = sandbox.run(&format!("{verb} needy")).exits(1).says("needs `libq.so.6`, not found here");
+        done.says("needy/system.toml:").says("[fmu.needy]").says("cause: the FMU is needy/needy.fmu");
+    }
 }
 
 #[test]

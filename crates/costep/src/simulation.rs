@@ -200,7 +200,7 @@ impl Simulation {
         let compared = ReferenceChoice::parse(project, system.registry.solvers(), &run.reference)?;
         let looks_inside = compared.is_some() || folder.is_some() && between::is_wanted(project);
         let engine = assemble::engine(project, &Choice::of(project), looks_inside)
-            .map_err(|error| project.say_how_to_wait(error))
+            .map_err(|error| project.say_which_fmu(project.say_how_to_wait(error)))
             .inspect_err(|_| folder.iter().for_each(files::put_aside))?;
         let recorder = folder
             .as_ref()

@@ -141,15 +141,44 @@ impl Project {
     /// FMUs whose library asks for others that this machine does not have: they would not be loaded. Found without loading them,
     /// as far as that can be seen; `--probe` loads.
     pub fn libraries_not_found(&self) -> Vec<Error> {
-        let missing = self.given.fmus.iter().map(|fmu| (fmu, fmu.missing_libraries()));
-        let error = |(fmu, missing): (&FmuSpec, Vec<String>)| {
-            let message =
-                format!("the library of `{}` needs `{}`, not found here", fmu.name, missing.join("`, `"));
-            Error::new(Code::FmuNotLoaded, message)
-                .in_file(&fmu.path)
-                .hint("install it, or name its folder in LD_LIBRARY_PATH")
+        (0..self.given.fmus.len()).filter_map(|place| self.library_not_found(place)).collect()
+    }
+
+    fn library_not_found(&self, place: usize) -> Option<Error> {
+        let fmu = &self.given.fmus[place];
+        let missing = fmu.missing_libraries();
+        let message =
+            format!("the library of `{}` needs `{}`, not found here", fmu.name, missing.join("`, `"));
+        let error = Error::new(Code::FmuNotLoaded, message);
+        let hint = "install it, or name its folder in LD_LIBRARY_PATH";
+        (!missing.is_empty()).then(|| self.at_fmu(place, error).hint(hint))
+    }
+
+    /// The error that the library of an FMU cannot be loaded, in the words of [`Project::libraries_not_found`] where another one is
+    /// missing, and with the line of the project that it is about; others as they are.
+    pub fn say_which_fmu(&self, error: Error) -> Error {
+        let Place::File { path, line: None, .. } = &error.details().place else { return error };
+        let whole = |path: &Path| std::fs::canonicalize(path).ok();
+        let place = self.given.fmus.iter().position(|fmu| whole(&fmu.path) == whole(path));
+        match place.filter(|_| error.code() == Code::FmuNotLoaded) {
+            Some(place) => self.library_not_found(place).unwrap_or_else(|| self.at_fmu(place, error)),
+            None => error,
+        }
+    }
+
+    /// An error of an FMU at the table of the project that names it, or at its file where there is none.
+    fn at_fmu(&self, place: usize, error: Error) -> Error {
+        let file = &self.given.fmus[place].path;
+        let here = std::env::current_dir().unwrap_or_default();
+        let file = file.strip_prefix(here).unwrap_or(file);
+        let Some(at @ Place::File { line: Some(_), .. }) = self.origin.fmus_at.get(place) else {
+            return error.in_file(file);
         };
-        missing.filter(|(_, missing)| !missing.is_empty()).map(error).collect()
+        let cause = match &error.details().cause {
+            Some(cause) => format!("{cause} ({})", file.display()),
+            None => format!("the FMU is {}", file.display()),
+        };
+        error.because(cause).at(at.clone())
     }
 }
 

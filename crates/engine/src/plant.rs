@@ -1,6 +1,6 @@
 //! What is stepped: the subsystems, by their numbers, and the threads that step them.
 
-use costep_core::{Code, Error, MicroSamples, MicroView, Place, Result, StateReader, StateWriter, Subsystem};
+use costep_core::{Error, MicroSamples, MicroView, Place, Result, StateReader, StateWriter, Subsystem};
 
 use crate::job::Job;
 use crate::plan::Plan;

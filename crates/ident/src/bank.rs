@@ -445,6 +445,7 @@ impl Bank {
         self.past.load(from)?;
         self.errors.iter_mut().try_for_each(|errors| errors.load(from))?;
         self.changes.load(from)?;
+        self.errors.iter().try_for_each(|errors| self.changes.check_same_length(errors))?;
         self.fall_back.load(from)?;
         from.reals(&mut self.weights)?;
         from.reals(&mut self.through)?;

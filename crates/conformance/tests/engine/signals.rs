@@ -2,9 +2,11 @@
 
 use costep_conformance::signals::{fed, lag_error};
 use costep_conformance::systems::method;
-use costep_conformance::toys::{Toy, wired};
-use costep_core::External;
-use costep_engine::{Engine, Scheduling};
+use costep_conformance::toys::{Lag, Toy, wired};
+use costep_core::{External, Subsystem};
+use costep_engine::{Engine, Scheduling, System};
+use costep_integrate::Solver;
+use costep_system::Component;
 
 #[test]
 fn without_feedback_there_is_no_delay() {
@@ -50,4 +52,22 @@ fn a_jump_from_outside_is_not_extrapolated() {
         let heard = heard.lock().unwrap();
         assert!(heard.iter().all(|u| (-1e-9..=1000.0 + 1e-9).contains(u)), "{id}: {heard:?}");
     }
+}
+
+/// A step that comes beside a connection, at a part outside of loops: what a ramp lacks of it is given later, once.
+#[test]
+fn a_jump_beside_a_connection_counts_once() {
+    let lag: Box<dyn Subsystem> = Lag::new("lag", 1.0, 0.0).subsystem(&Solver::Exact).unwrap();
+    let method = method("identified:form=ramp,start=plain");
+    let system = wired(vec![lag, Toy::source("still", |_| 0.0).boxed()], &[(1, 0)], &method);
+    let externals = vec![(0, External::Step { value: 1.0, start: 1.09 })];
+    let mut engine = Engine::new(System { externals, scheduling: Scheduling::Parallel, ..system }).unwrap();
+    let mut sum = 0.0;
+    for _ in 0..40 {
+        let start = engine.time();
+        engine.step().unwrap();
+        let (inputs, h) = (engine.inputs(), engine.time() - start);
+        sum += h * (inputs.coefficients(0)[0] + 0.5 * h * inputs.coefficients(1)[0]);
+    }
+    assert!((sum - (engine.time() - 1.09)).abs() < 1e-9, "{sum} for {}", engine.time() - 1.09);
 }

@@ -90,7 +90,10 @@ impl Record {
             }
         }
         let best = found.iter().map(|of| of.unexplained).fold(f64::INFINITY, f64::min);
-        let chosen = found.into_iter().find(|of| of.unexplained <= NEARLY_BEST * best.max(EXPLAINED))?;
+        // Nearly without memory is with memory.
+        let is_possible = |of: &Regression| of.lags > 0 || of.unexplained <= EXPLAINED;
+        let is_good = |of: &Regression| of.unexplained <= NEARLY_BEST * best.max(EXPLAINED);
+        let chosen = found.into_iter().find(|of| is_possible(of) && is_good(of))?;
         let responses = self.pulses(&chosen, &units);
         let cut = (10.0 * chosen.unexplained).clamp(1e-9, 0.05);
         let model = responses.realise(cut).filter(|model| responses.are_explained_by(model))?;

@@ -32,8 +32,8 @@ pub(super) struct Outside {
     is_apart: Vec<bool>,
     /// and those of them without connections, so that all of their course is known.
     known: Vec<usize>,
-    /// Whether these get lines.
-    draws_lines: bool,
+    /// Inputs that get lines: these, where inputs are ramps.
+    has_line: Vec<bool>,
     /// Nothing is known of signals before this time.
     since: f64,
 }
@@ -58,7 +58,9 @@ impl Outside {
             by_integral: vec![false; layout.inputs()],
             is_apart: (0..layout.inputs()).map(is_apart).collect(),
             known: system.inputs.iter().filter(|j| is_apart(*j) && !is_connected(*j)).collect(),
-            draws_lines: form == Form::Ramp,
+            has_line: (0..layout.inputs())
+                .map(|j| form == Form::Ramp && is_apart(j) && !is_connected(j))
+                .collect(),
             since: f64::NEG_INFINITY,
         }
     }
@@ -81,7 +83,7 @@ impl Outside {
         let around = |signal: &External, t: f64| signal.mean((t - 0.5 * h).max(self.since), t + 0.5 * h);
         for (j, signal) in signals.externals.iter().filter(|(j, _)| inputs.contains(*j)) {
             let jumps = || signal.next_jump(t - 0.5 * h).is_some_and(|jump| jump < t + 1.5 * h);
-            let (start, end) = if self.draws_lines && self.is_apart[*j] {
+            let (start, end) = if self.has_line[*j] {
                 line(signal, (t, h))
             } else {
                 (around(signal, t), around(signal, t + h))

@@ -1,11 +1,15 @@
 //! External inputs as polynomials of the order of the inputs: projections, wherever they jump.
 //!
 //! A projection has the right moments, which is what moves states. But after a jump it ends beyond the signal, and outputs with direct feedthrough are
-//! read there. Such inputs end where their signals do: the highest coefficient sees to it, and the moments below stay.
+//! read there. Such inputs end where their signals do: the highest coefficient sees to it, and the moments below stay. From order 2 on: mean and first moment,
+//! which move integrators and what they lead to, are more than one point of an output.
 
 use costep_core::{External, StepContext, SystemView};
 
 use crate::shared::legendre;
+
+/// Order from which on a coefficient can be spared.
+const LEAST_ORDER: usize = 2;
 
 #[derive(Default)]
 pub(super) struct ProjectedExternals {
@@ -40,8 +44,8 @@ impl ProjectedExternals {
         signal.each_node((step.t, step.t_next), |theta, weight, value| {
             legendre::project_node(theta, weight * value, &mut self.projected);
         });
-        let bends = || signal.next_corner(step.t).is_some_and(|corner| corner < step.t_next);
-        if order > 0 && self.acts_at_once[input] && bends() {
+        let jumps = || signal.next_jump(step.t).is_some_and(|jump| jump < step.t_next);
+        if order >= LEAST_ORDER && self.acts_at_once[input] && jumps() {
             self.end_at(signal.value_before(step.t_next), order);
         }
         c.iter_mut().zip(&self.projected).for_each(|(c, projected)| *c += projected);

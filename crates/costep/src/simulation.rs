@@ -479,7 +479,7 @@ impl Simulation {
         let outcome = outcome.map_err(|error| match error.code() {
             // To ask for the end is not a failure: what came before it counts.
             Code::Hung => self.project.say_how_to_wait(error),
-            Code::FmuEnds if self.engine.k() == 0 => ended_at_start(error),
+            Code::FmuEnds if has_done_nothing(&self.engine) => ended_at_start(error),
             _ if is_wish(&error, &self.engine) => error,
             _ => {
                 let exploding = self.watchers.watch.exploding();
@@ -680,9 +680,14 @@ fn stopped_by(condition: &StopCondition, engine: &Engine) -> Error {
 /// a step is done leaves nothing behind that somebody could have wished for.
 fn is_wish(error: &Error, engine: &Engine) -> bool {
     match error.code() {
-        Code::FmuEnds => engine.k() > 0,
+        Code::FmuEnds => !has_done_nothing(engine),
         code => code == Code::ConditionMet,
     }
+}
+
+/// Whether no step is done of several: a run of one step alone may be ended within it.
+fn has_done_nothing(engine: &Engine) -> bool {
+    engine.k() == 0 && engine.experiment().steps() > 1
 }
 
 /// The error of an FMU that ends the run in its first step.

@@ -68,7 +68,7 @@ pub(crate) fn read_experiment(
                 .hint(format!("give a stop after {from}: {ways}"))
         });
     }
-    let control = step_control::read(&step, (start, stop), size, problems);
+    let control = step_control::read(&step, system, (start, stop), size, problems);
     let size = match &control {
         Some(control) => control.max,
         None if is_controlled => return None,
@@ -173,6 +173,11 @@ pub fn check_step(step: f64, experiment: &Experiment) -> Result<(), Error> {
             .because(format!("it would take {count:.0e} macro steps; the most are {MOST_STEPS:.0e}"))
             .hint("choose a larger step or an earlier stop"));
     }
+    check_fits(step, run)
+}
+
+/// An error if a step is longer than the run.
+pub(crate) fn check_fits(step: f64, run: f64) -> Result<(), Error> {
     if run <= 0.0 || step <= run * (1.0 + ROUND_OFF) {
         return Ok(());
     }

@@ -1,14 +1,14 @@
 //! `[step]`: how the length of macro steps is controlled. A tolerance alone is enough.
 
 use costep_core::quantity::{format_time, parse_time, short_number};
-use costep_core::{Code, Error, Experiment};
+use costep_core::{Code, Error};
 use costep_engine::{CONTROLS, ControlSpec};
 
 use crate::document::{Node, Origin, Value};
 use crate::problems::{Problems, shortened};
 use crate::project::Project;
 use crate::section::Section;
-use crate::settings::check_step;
+use crate::settings::check_fits;
 
 /// Tolerances beyond these mean something else, or nothing.
 const TOLERANCES: (f64, f64) = (1e-12, 0.5);
@@ -19,6 +19,7 @@ pub(crate) const FIXED: &str = "fixed";
 /// Reads how steps are controlled in a run from start to stop; `size` is the first step, if it is said.
 pub(crate) fn read(
     step: &Section<'_>,
+    system: &Section<'_>,
     (start, stop): (f64, f64),
     size: Option<f64>,
     problems: &mut Problems<'_>,
@@ -87,7 +88,11 @@ pub(crate) fn read(
         });
         return None;
     }
-    if let Some(Err(error)) = size.map(|size| check_step(size, &Experiment { start, stop, step: size })) {
+    // A run that the command line made shorter takes a file at its word no longer: the first step is cut.
+    let is_of_flag = |key: &str| system.get(key).is_some_and(|node| matches!(node.origin, Origin::Flag(_)));
+    if ["start", "stop"].into_iter().any(is_of_flag) {
+        spec.first = size.map(|size| size.min(run));
+    } else if let Some(Err(error)) = size.map(|size| check_fits(size, stop - start)) {
         problems.report(step.origin_of("size"), || error);
         return None;
     }

@@ -28,6 +28,20 @@ fn a_tolerance_alone_is_enough() {
 }
 
 #[test]
+fn the_first_step_may_be_short_and_fits_a_shortened_run() {
+    // Steps grow: their number does not follow from the first one.
+    let long =
+        "[system]\nmodel = \"dual-mass\"\nstop = \"20 min\"\n[step]\ntolerance = 1e-3\nsize = \"1 ns\"\n";
+    assert_eq!(good(long).control.unwrap().first, Some(1e-9));
+    let file = with("tolerance = 1e-3\nsize = \"80 ms\"");
+    let first = good_with(&file, &[("system.stop", "50 ms")]).control.unwrap().first;
+    assert_eq!(first, Some(0.05));
+    let errors = errors(&with("tolerance = 1e-3\nsize = \"200 ms\""));
+    assert_eq!(codes(&errors), [Code::BadValue]);
+    assert!(errors[0].to_string().contains("longer than the run"), "{}", errors[0]);
+}
+
+#[test]
 fn fixed_steps_set_the_control_of_a_file_aside() {
     let file = with("tolerance = 1e-4\ncontrol = \"richardson\"\nmax = \"2 ms\"");
     let project = good_with(&file, &[("step.control", "fixed"), ("step.size", "1 ms")]);

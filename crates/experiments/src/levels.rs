@@ -1,6 +1,6 @@
 //! Ranges and lists of levels as users write them: `1e3..1e6:log:13`, `0.5ms..10ms:11`, `1,2,5`.
 
-use costep_core::quantity::{format_time, one_word, parse_time, rewrite_times};
+use costep_core::quantity::{one_word, parse_time, rewrite_times};
 use costep_core::{Code, Error, Result};
 
 /// More levels than anybody runs.
@@ -16,7 +16,7 @@ pub fn parse_numbers(text: &str) -> Result<Vec<f64>> {
     })
 }
 
-/// Times in s: a range or a list.
+/// Times in s: a range or a list. One that is given again is left out.
 pub fn parse_times(text: &str) -> Result<Vec<f64>> {
     let positive = |time: &str| match parse_time(time)? {
         seconds if seconds > 0.0 => Ok(seconds),
@@ -30,14 +30,18 @@ pub fn parse_times(text: &str) -> Result<Vec<f64>> {
             error.hint(hint)
         }
     })?;
-    let again = times.iter().enumerate().find(|(at, time)| times[..*at].contains(time));
-    match again {
-        Some((_, time)) => {
-            Err(Error::new(Code::BadLevels, format!("the time {} is given twice", format_time(*time)))
-                .hint("leave one of them out"))
+    let mut different: Vec<f64> = Vec::with_capacity(times.len());
+    for time in times {
+        if different.iter().all(|known| !is_same(*known, time)) {
+            different.push(time);
         }
-        None => Ok(times),
     }
+    Ok(different)
+}
+
+/// Whether two times are one but for the rounding of their units.
+fn is_same(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 4.0 * f64::EPSILON * a.max(b)
 }
 
 /// Whether a text is times with something else between them: `1ms 2ms`, `1ms;2ms`, `1ms-5ms`.
@@ -98,6 +102,7 @@ mod tests {
         assert_eq!((decades[0], decades[12], decades.len()), (1e3, 1e6, 13));
         assert!((decades[4] / 1e4 - 1.0).abs() < 1e-12);
         assert_eq!(parse_times("0.5ms..1.5ms:lin:3").unwrap(), [0.5e-3, 1e-3, 1.5e-3]);
+        assert_eq!(parse_times("1ms,2ms,1000us,1ms").unwrap(), [1e-3, 2e-3]);
     }
 
     #[test]

@@ -130,18 +130,15 @@ impl Methods {
         Ok(MethodSpec { entry, options, models, given, models_named, idle, sources }.settled())
     }
 
-    /// Reads `zoh,nepce:reference=applied,alpha=1,foh`.
+    /// Reads `zoh,nepce:reference=applied,alpha=1,foh`. A method that is named again is one all the same.
     pub fn parse_list(&self, text: &str) -> Result<Vec<MethodSpec>> {
-        let methods =
-            Self::split_list(text).iter().map(|item| self.parse(item)).collect::<Result<Vec<_>>>()?;
-        let mut labels: Vec<String> = Vec::new();
-        for method in &methods {
+        let mut methods: Vec<MethodSpec> = Vec::new();
+        for item in Self::split_list(text) {
+            let method = self.parse(&item)?;
             let label = method.label();
-            if labels.contains(&label) {
-                return Err(Error::new(Code::BadValue, format!("the method `{label}` is named twice"))
-                    .hint("leave one of them out"));
+            if methods.iter().all(|known| known.label() != label) {
+                methods.push(method);
             }
-            labels.push(label);
         }
         Ok(methods)
     }

@@ -152,6 +152,8 @@ fn lists_keep_options_with_their_method() {
     let list = Methods::standard().parse_list("mbcorr:source=from-file,file=C:/models.toml,zoh").unwrap();
     let file = Some(Value::Text("C:/models.toml".into()));
     assert_eq!((list.len(), list[0].models.options.get("file").cloned()), (2, file));
+    let list = Methods::standard().parse_list("zoh,foh,zoh").unwrap();
+    assert_eq!(list.iter().map(MethodSpec::label).collect::<Vec<_>>(), ["zoh", "foh"]);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `costep stability` by the linear map of one macro step: over several steps, with the largest stable one.
 
+use std::ffi::OsStr;
 use std::path::Path;
 
 use costep::pages::{StabilityPage, write_page};
@@ -87,9 +88,13 @@ pub(super) fn run(system: &System, args: &StabilityArgs, output: Output) -> Resu
     Ok(())
 }
 
-/// Whether the plot can have this name.
+/// Endings of formats that the plot is not written in.
+const OTHER_FORMATS: [&str; 8] = ["png", "pdf", "html", "htm", "jpg", "jpeg", "eps", "gif"];
+
+/// Whether the plot can have this name: any but one of another format.
 fn check_nyquist(file: &Path) -> Result<()> {
-    if file.extension().is_some_and(|ending| ending == "svg") {
+    let is_other = |ending: &OsStr| OTHER_FORMATS.into_iter().any(|other| ending.eq_ignore_ascii_case(other));
+    if !file.extension().is_some_and(is_other) {
         return Ok(());
     }
     let message = format!("`{}` does not end in .svg", file.display());

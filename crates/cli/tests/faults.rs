@@ -565,8 +565,7 @@ fn an_fmu_that_hangs_in_the_verification_is_not_waited_for() {
     for isolation in ["none", "process"] {
         rig.set("bad", fault::HANG_SHORT, &format!("isolation = \"{isolation}\""));
         let done = rig.run("--method zoh").exits(0);
-        for words in
-            ["not verified: the second run was cut: `bad` in ", "did not return within 4 s", "(defect)"]
+        for words in ["not verified: the second run was cut: `bad` in ", "did not return within ", "(defect)"]
         {
             assert!(done.stdout.contains(words), "{words}\n{}", done.story());
         }

@@ -2,9 +2,7 @@
 //! the other can read them, and stops when the other says so. In a process of its own nothing of this
 //! happens.
 
-pub(crate) use system::{
-    check_stop, is_watched, keep_row, obey, show_checkpoint, show_verification, unreturned,
-};
+pub(crate) use system::{Calls, check_stop, is_watched, keep_row, obey, show_checkpoint, show_verification};
 
 #[cfg(not(target_os = "linux"))]
 mod system {
@@ -21,8 +19,18 @@ mod system {
 
     pub(crate) fn show_verification() {}
 
-    pub(crate) fn unreturned(_time: std::time::Duration) -> Option<costep_core::Error> {
-        None
+    pub(crate) struct Calls;
+
+    impl Calls {
+        pub(crate) fn new() -> Self {
+            Self
+        }
+
+        pub(crate) fn look(&mut self) {}
+
+        pub(crate) fn unreturned(&self) -> Option<costep_core::Error> {
+            None
+        }
     }
 
     pub(crate) fn obey(_engine: &Engine) -> Result<()> {
@@ -87,13 +95,25 @@ mod system {
         }
     }
 
-    /// The error that an FMU is in a call when this time is over, if one is.
-    pub(crate) fn unreturned(time: Duration) -> Option<Error> {
-        let called = watched()?.calls();
-        let first = called.first()?;
-        let message =
-            format!("`{}` in {} did not return within {}", first.name, first.call, format_limit(time));
-        Some(Error::new(Code::Hung, message))
+    /// The calls of FMUs, as looks now and then show them.
+    pub(crate) struct Calls(Option<costep_supervise::Calls>);
+
+    impl Calls {
+        pub(crate) fn new() -> Self {
+            Self(watched().map(|watched| watched.calls()))
+        }
+
+        pub(crate) fn look(&mut self) {
+            self.0.iter_mut().for_each(costep_supervise::Calls::look);
+        }
+
+        /// The error that an FMU does not return, if one has been in its call for far too long.
+        pub(crate) fn unreturned(&self) -> Option<Error> {
+            let (fmu, time) = self.0.as_ref()?.overlong()?;
+            let time = format_limit(Duration::from_secs(time.as_secs()));
+            let message = format!("`{}` in {} did not return within {time}", fmu.name, fmu.call);
+            Some(Error::new(Code::Hung, message))
+        }
     }
 
     #[cold]

@@ -48,6 +48,6 @@ pub use call::preload::{PYTHON_LIBRARY, missing_python, preload, python_of_envir
 pub use cs::{CoSimulationOptions, CoSimulationSubsystem, InputRouting, is_tunable};
 pub use leaving::{flush_printed, leave, leave_at_once};
 pub use me::{FmuEquations, ModelExchangeOptions, ModelExchangeSubsystem};
-pub use notice::{Notice, listen, tell, unheard};
+pub use notice::{Notice, hear_no_more, listen, tell, unheard};
 pub use unwinding::stopping_exceptions;
 pub use variations::SignalVariations;

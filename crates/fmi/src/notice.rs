@@ -23,6 +23,7 @@ type Listener = Box<dyn Fn(&str, Notice<'_>) + Send + Sync>;
 
 static LISTENER: OnceLock<Listener> = OnceLock::new();
 static DEAF: AtomicBool = AtomicBool::new(false);
+static IS_OVER: AtomicBool = AtomicBool::new(false);
 
 /// Has all notices of this process told to somebody; false if somebody else already listens.
 pub fn listen(listener: impl Fn(&str, Notice<'_>) + Send + Sync + 'static) -> bool {
@@ -33,8 +34,14 @@ pub fn listen(listener: impl Fn(&str, Notice<'_>) + Send + Sync + 'static) -> bo
 pub fn unheard<T>(work: impl FnOnce() -> T) -> T {
     let before = DEAF.swap(true, Ordering::Relaxed);
     let result = work();
-    DEAF.store(before, Ordering::Relaxed);
+    DEAF.store(before || IS_OVER.load(Ordering::Relaxed), Ordering::Relaxed);
     result
+}
+
+/// From now on nobody listens: work that is not waited for any more may go on.
+pub fn hear_no_more() {
+    IS_OVER.store(true, Ordering::Relaxed);
+    DEAF.store(true, Ordering::Relaxed);
 }
 
 /// Tells whoever listens.

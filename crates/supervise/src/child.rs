@@ -14,6 +14,7 @@ use rustix::process::{
     Signal, getpid, getppid, kill_current_process_group, kill_process, set_parent_process_death_signal,
 };
 
+use crate::clock::CallClock;
 use crate::hand_over::read_some;
 use crate::memory::inherited;
 use crate::output::name_line;
@@ -119,6 +120,27 @@ pub(crate) fn die_with_parent(lifeline: OwnedFd) -> std::io::Result<()> {
     Ok(())
 }
 
+/// The calls of this process, by looks now and then.
+pub struct Calls {
+    watched: &'static Watched,
+    clock: CallClock,
+}
+
+impl Calls {
+    /// Looks at them.
+    pub fn look(&mut self) {
+        let tick = self.clock.tick();
+        self.clock.hung(self.watched.page.slots(), tick);
+    }
+
+    /// The FMU that has been in its call far longer than calls took so far, and how long; as of the last look.
+    pub fn overlong(&self) -> Option<(Culprit, Duration)> {
+        let slots = self.watched.page.slots();
+        let (index, time) = self.clock.overlong(slots)?;
+        Some((Culprit::of(slots.get(index)?, slots)?, time))
+    }
+}
+
 impl Watched {
     /// Has the watcher print a text.
     pub fn say(&self, stream: Stream, text: &str) {
@@ -163,9 +185,9 @@ impl Watched {
         self.page.header().verifies.store(1, Relaxed);
     }
 
-    /// The FMUs that are in a call.
-    pub fn calls(&self) -> Vec<Culprit> {
-        Culprit::anywhere(self.page.slots())
+    /// Looks at calls from now on.
+    pub fn calls(&'static self) -> Calls {
+        Calls { watched: self, clock: CallClock::new() }
     }
 
     /// Keeps a row of the recording until it is surely written. Rows are numbered from 0.

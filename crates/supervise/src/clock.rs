@@ -2,17 +2,28 @@
 
 use std::time::{Duration, Instant};
 
-use costep_fmi::trace::SlotData;
+use costep_fmi::trace::{SlotData, SlotView};
 
 /// Longest time for ending an FMU.
 const GRACE: Duration = Duration::from_secs(10);
 /// Time counted between two looks at most: while this process was suspended, so was the other.
 const LONGEST_TICK: Duration = Duration::from_secs(1);
 
+/// A call that is this many times as long as the longest before it, and no shorter than this, hardly returns.
+const OVERLONG: u32 = 4;
+const LEAST_OVERLONG: Duration = Duration::from_secs(2);
+
 /// How long an FMU has been in the same call.
 struct Since {
     word: u64,
+    is_call: bool,
     time: Duration,
+}
+
+impl Since {
+    fn now(view: SlotView<'_>) -> Self {
+        Self { word: view.word, is_call: view.call.is_some(), time: Duration::ZERO }
+    }
 }
 
 /// Looks at slots.
@@ -21,11 +32,13 @@ pub(crate) struct CallClock {
     last: Instant,
     /// How long no FMU has entered, left or been in a call.
     quiet: Duration,
+    /// The longest call that was left, as far as looks show.
+    longest: Duration,
 }
 
 impl CallClock {
     pub(crate) fn new() -> Self {
-        Self { calls: Vec::new(), last: Instant::now(), quiet: Duration::ZERO }
+        Self { calls: Vec::new(), last: Instant::now(), quiet: Duration::ZERO, longest: Duration::ZERO }
     }
 
     /// Time since the last look, as far as it counts.
@@ -52,11 +65,14 @@ impl CallClock {
             is_quiet &=
                 view.call.is_none() && self.calls.get(index).is_some_and(|since| since.word == view.word);
             if self.calls.len() <= index {
-                self.calls.push(Since { word: view.word, time: Duration::ZERO });
+                self.calls.push(Since::now(view));
             }
             let since = &mut self.calls[index];
             if since.word != view.word {
-                *since = Since { word: view.word, time: Duration::ZERO };
+                if since.is_call {
+                    self.longest = self.longest.max(since.time);
+                }
+                *since = Since::now(view);
                 continue;
             }
             since.time += tick;
@@ -70,6 +86,12 @@ impl CallClock {
         found
     }
 
+    /// The FMU that has been in its call far longer than calls took so far, and how long.
+    pub(crate) fn overlong(&self, slots: &[SlotData]) -> Option<(usize, Duration)> {
+        let index = self.lasting(slots, LEAST_OVERLONG.max(self.longest * OVERLONG))?;
+        Some((index, self.calls[index].time))
+    }
+
     /// How long no FMU has entered, left or been in a call.
     pub(crate) fn quiet(&self) -> Duration {
         self.quiet
@@ -79,4 +101,24 @@ impl CallClock {
 /// The longest that any call may take; nothing if there is no limit.
 pub(crate) fn longest_limit(slots: &[SlotData]) -> Option<Duration> {
     slots.iter().filter_map(|slot| slot.read(slots).limit()).max()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn slow_calls_are_not_overlong() {
+        let slots = [const { SlotData::new() }; 1];
+        let mut clock = CallClock::new();
+        clock.hung(&slots, SECOND);
+        // Bytes of a call in the place of a slot need another process; the time of the last one is enough here.
+        clock.calls[0] = Since { word: 1 << 8, is_call: true, time: 7 * SECOND };
+        clock.hung(&slots, SECOND);
+        assert_eq!(clock.longest, 7 * SECOND);
+        clock.hung(&slots, 60 * SECOND);
+        assert_eq!((clock.longest, clock.overlong(&slots)), (7 * SECOND, None));
+    }
 }

@@ -55,11 +55,11 @@ mod voice;
 #[cfg(target_os = "linux")]
 mod watcher;
 
-pub use costep_fmi::{stopping_exceptions, unheard};
+pub use costep_fmi::{hear_no_more, stopping_exceptions, unheard};
 pub use costep_fmu_file::HeldFile;
 
 #[cfg(target_os = "linux")]
-pub use child::{Watched, be_watched, watched};
+pub use child::{Calls, Watched, be_watched, watched};
 #[cfg(target_os = "linux")]
 pub use hand_over::{Program, launched_by};
 #[cfg(target_os = "linux")]

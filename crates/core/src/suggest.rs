@@ -15,13 +15,14 @@ pub fn suggestion<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>
 /// Longer names are not compared: a distance takes time and memory of the product of the lengths, and names may come from hostile files.
 const LONGEST: usize = 200;
 
-/// The candidate with the smallest edit distance, if at most a third of its letters differ, or two behind the same beginning; else
-/// the only one that the name shortens or that shortens the name.
+/// What [`nearest_by_letters`] finds, else the only candidate that the name shortens or that shortens the name: for texts of hints.
 pub fn nearest<'a>(wrong: &str, candidates: &[&'a str]) -> Option<&'a str> {
-    by_letters(wrong, candidates).or_else(|| by_words(wrong, candidates))
+    nearest_by_letters(wrong, candidates).or_else(|| by_words(wrong, candidates))
 }
 
-fn by_letters<'a>(wrong: &str, candidates: &[&'a str]) -> Option<&'a str> {
+/// The candidate with the smallest edit distance, if at most a third of its letters differ, or two behind the same beginning: a slip
+/// of it, where [`nearest`] may also be another name that shares words.
+pub fn nearest_by_letters<'a>(wrong: &str, candidates: &[&'a str]) -> Option<&'a str> {
     let short = |name: &str| name.len() <= LONGEST;
     candidates
         .iter()
@@ -94,6 +95,13 @@ mod tests {
         ] {
             assert_eq!(nearest(wrong, &candidates), meant, "{wrong}");
         }
+    }
+
+    #[test]
+    fn words_that_are_shared_are_no_slip() {
+        let by_letters = |wrong| nearest_by_letters(wrong, &["source", "name"]);
+        assert_eq!((nearest("source_base", &["source"]), by_letters("source_base")), (Some("source"), None));
+        assert_eq!((by_letters("sourceBase"), by_letters("sorce")), (None, Some("source")));
     }
 
     #[test]

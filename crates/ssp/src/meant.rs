@@ -1,13 +1,13 @@
 //! What is most likely meant by something that is nearly right.
 
 use costep_core::quantity::{split_quantity, with_point};
-use costep_core::suggest::nearest;
+use costep_core::suggest::nearest_by_letters;
 use costep_fmu_file::short;
 
 /// The attribute that one of another name is most likely meant to be. Short ones are all near to each other.
 pub fn near_attribute<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     const SHORTEST: usize = 4;
-    nearest(name, known).filter(|near| near.len() >= SHORTEST)
+    nearest_by_letters(name, known).filter(|near| near.len() >= SHORTEST)
 }
 
 /// What is to be written for a number with a decimal comma or a unit, to be put behind a message; nothing for others. `unit` is
@@ -28,6 +28,13 @@ pub fn number_alone(text: &str, unit: Option<&str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn attributes_that_share_a_beginning_are_not_meant() {
+        let known = ["source", "type", "name"];
+        let near = |name| near_attribute(name, &known);
+        assert_eq!((near("sorce"), near("sourceBase"), near("sourceType")), (Some("source"), None, None));
+    }
 
     #[test]
     fn numbers_are_told_without_comma_and_unit() {

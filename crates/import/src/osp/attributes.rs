@@ -1,6 +1,6 @@
 //! Attributes and texts of elements, with notes about what is wrong with them.
 
-use costep_core::suggest::nearest;
+use costep_core::suggest::{nearest, nearest_by_letters};
 use costep_fmu_file::short;
 use costep_fmu_file::xml::{Element, literal};
 use costep_ssp::{near_attribute, number_alone};
@@ -38,7 +38,7 @@ impl Reader {
             // What is meant would be left out, and the run be that of another system.
             let usual =
                 SYNONYMS.iter().find(|(other, usual)| *other == child.name() && children.contains(usual));
-            match usual.map(|(_, usual)| *usual).or_else(|| nearest(child.name(), children)) {
+            match usual.map(|(_, usual)| *usual).or_else(|| nearest_by_letters(child.name(), children)) {
                 Some(near) => self.builder.error(child.line(), format!("{message}: did you mean <{near}>?")),
                 None => self.builder.warning(child.line(), message),
             }

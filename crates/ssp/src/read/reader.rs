@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use costep_core::suggest::nearest;
+use costep_core::suggest::nearest_by_letters;
 use costep_core::{Code, Result};
 use costep_fmu_file::xml::{self, literal};
 use costep_fmu_file::{Limits, short};
@@ -113,7 +113,7 @@ impl<'a> Reader<'a> {
             if !["id", "description"].contains(&name) && !attributes.contains(&name) {
                 let message =
                     format!("<{}> has an attribute `{}` that is not known here", node.name(), short(name));
-                self.stranger(
+                self.unknown(
                     node.line(),
                     message,
                     near_attribute(name, attributes).map(|near| format!("`{near}`")),
@@ -142,10 +142,10 @@ impl<'a> Reader<'a> {
                         short(node.name()),
                         short(name)
                     );
-                    self.stranger(
+                    self.unknown(
                         child.line(),
                         message,
-                        nearest(name, children).map(|near| format!("<{near}>")),
+                        nearest_by_letters(name, children).map(|near| format!("<{near}>")),
                     );
                 }
             }
@@ -154,7 +154,7 @@ impl<'a> Reader<'a> {
 
     /// Something that is not known here. Where it is nearly something that is, that would be left out, and the run be that of another
     /// system.
-    pub(crate) fn stranger(&mut self, line: u32, message: String, near: Option<String>) {
+    pub(crate) fn unknown(&mut self, line: u32, message: String, near: Option<String>) {
         match near {
             Some(near) => self.error(line, format!("{message}: did you mean {near}?")),
             None => self.warning(line, message),

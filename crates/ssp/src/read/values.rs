@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use costep_core::suggest::nearest;
+use costep_core::suggest::nearest_by_letters;
 use costep_fmu_file::short;
 use costep_fmu_file::xml::{self, literal};
 
@@ -25,8 +25,8 @@ impl Reader<'_> {
         for node in node.inside("Parameters") {
             if node.name() != "Parameter" {
                 let message = format!("<{}> is not a parameter", short(node.name()));
-                let near = nearest(node.name(), &["Parameter"]).map(|near| format!("<{near}>"));
-                self.stranger(node.line(), message, near);
+                let near = nearest_by_letters(node.name(), &["Parameter"]).map(|near| format!("<{near}>"));
+                self.unknown(node.line(), message, near);
                 continue;
             }
             let Some(parameter) = self.parameter(&node) else { continue };

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use costep_core::Result;
 use costep_core::quantity::{split_quantity, with_point};
-use costep_core::suggest::nearest;
+use costep_core::suggest::nearest_by_letters;
 use costep_fmu_file::short;
 use costep_ssp::{Flat, Reach, number_alone};
 
@@ -104,7 +104,7 @@ impl<'a> Reader<'a> {
                     let known = known.chain(TIMES.iter().copied()).chain(ALGORITHM.iter().copied());
                     let known: Vec<&str> = known.collect();
                     let message = format!("`{}` is not known here", short(word));
-                    match nearest(word, &known) {
+                    match nearest_by_letters(word, &known) {
                         Some(near) => {
                             if near == "simulator" {
                                 self.builder.lose_part();
@@ -368,10 +368,9 @@ impl<'a> Reader<'a> {
             return;
         };
         if !columns.iter().any(|column| column == output) {
-            let names: Vec<&str> = columns.iter().skip(1).map(|column| column.as_str()).collect();
-            let near = nearest(output, &names).map(|near| format!(" (did you mean `{}`?)", short(near)));
+            let near = self.builder.near(output, columns.iter().skip(1));
             let message = format!("`{}` has no column `{}`", short(source), short(output));
-            return self.builder.missing(line, message + &near.unwrap_or_default());
+            return self.builder.missing(line, message + &near);
         }
         self.builder.drive(to, (file, output), (factor, offset), line);
     }

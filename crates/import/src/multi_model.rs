@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use costep_core::suggest::nearest;
+use costep_core::suggest::nearest_by_letters;
 use costep_core::{Code, Error, Place, Result};
 use costep_fmu_file::short;
 use costep_ssp::{Flat, Reach, Value, number_alone};
@@ -161,7 +161,7 @@ impl Reader {
                 key => {
                     let message = format!("`{}` is not used", short(key));
                     // What is meant would be left out, and the run be that of another system.
-                    match nearest(key, &READ) {
+                    match nearest_by_letters(key, &READ).filter(|near| !root.contains_key(*near)) {
                         Some(near) => {
                             self.builder.error(self.line(key), format!("{message}: did you mean `{near}`?"))
                         }

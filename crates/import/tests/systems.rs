@@ -175,6 +175,21 @@ fn mistakes_in_multi_models_are_told_with_their_lines() {
 }
 
 #[test]
+fn keys_of_multi_models_beside_those_that_are_meant_are_remarks() {
+    let folder = Folder::new();
+    let text = r#"{ "fmus": { "{a}": "a.fmu", "{b}": "b.fmu" }, "connections": { "{a}.a.y[1]": ["{b}.b.u[1]"] },
+"parameters": { "{a}.a.p": 2 }, "environment_parameters": ["x"], "algorithm": { "type": "fixed-step", "size": 0.1 },
+"algorithmInfo": 1, "startTime": 0, "startTimestamp": 1, "endTime": 1 }"#;
+    let flat = folder.read("mm.json", text).unwrap();
+    assert_sound(&flat);
+    let remarks = notes(&flat, Severity::Remark);
+    for key in ["environment_parameters", "algorithmInfo", "startTimestamp"] {
+        let says = format!("`{key}` is not used");
+        assert!(remarks.iter().any(|(_, text)| text.contains(&says)), "{says}: {remarks:?}");
+    }
+}
+
+#[test]
 fn decimal_commas_are_told() {
     let folder = with_values();
     for (line, more) in [

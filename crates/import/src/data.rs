@@ -541,7 +541,7 @@ fn read_text(path: &Path) -> Result<String> {
     }
     let other = match bytes.trim_ascii_start().first() {
         Some(b'{') => Some("JSON"),
-        Some(b'<') => Some("XML or a web page"),
+        Some(b'<') if is_markup(bytes.trim_ascii_start()) => Some("XML or a web page"),
         _ => None,
     };
     if let Some(other) = other {
@@ -557,6 +557,14 @@ fn read_text(path: &Path) -> Result<String> {
     })
 }
 
+/// Whether a file begins as XML or a web page do; a name of a column may begin with `<` too.
+fn is_markup(bytes: &[u8]) -> bool {
+    const BEGINNINGS: [&str; 4] = ["<?xml", "<!doctype", "<html", "<!--"];
+    let begins =
+        |with: &str| bytes.get(..with.len()).is_some_and(|own| own.eq_ignore_ascii_case(with.as_bytes()));
+    BEGINNINGS.into_iter().any(begins)
+}
+
 /// Whether a text is a date or a time of the day: `2020-01-31`, `31.01.2020 12:00`, `12:00:05`.
 fn looks_like_date(text: &str) -> bool {
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
@@ -568,6 +576,14 @@ fn looks_like_date(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn markup_is_known_by_its_beginning() {
+        for text in ["<?xml version", "<!DOCTYPE html>", "<HTML>", "<!-- a -->"] {
+            assert!(is_markup(text.as_bytes()), "{text}");
+        }
+        assert!(!is_markup(b"<t>,F\n0,1") && !is_markup(b"<"));
+    }
 
     fn file(text: &str) -> Result<DataFile> {
         DataFile::from_text("a.csv".into(), text.to_owned())

@@ -190,6 +190,17 @@ fn what_is_nearly_right_is_refused_with_what_is_meant() {
 }
 
 #[test]
+fn only_the_first_unknown_connectors_get_a_suggestion() {
+    let wrong: Vec<String> = (0..60).map(|number| format!("y{number}:output")).collect();
+    let parts = component("a", "a", &wrong.join(" "));
+    let flat = Files::new(&ssd(&elements(&parts))).open().unwrap();
+    let unknown = flat.errors().filter(|note| note.message.contains("no variable"));
+    let near = flat.errors().filter(|note| note.message.contains("did you mean"));
+    let (unknown, near) = (unknown.count(), near.count());
+    assert!(unknown == 60 && (1..=50).contains(&near), "{unknown} {near}");
+}
+
+#[test]
 fn an_undeclared_connector_of_an_fmu_is_a_warning() {
     let parts = component("a", "a", "y:output") + &component("b", "a", "");
     let flat = Files::new(&ssd(&(elements(&parts) + &connections("a.y>b.u")))).open().unwrap();

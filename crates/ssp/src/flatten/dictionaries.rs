@@ -8,7 +8,6 @@ use costep_core::Code;
 use costep_fmu_file::short;
 
 use crate::flatten::instances::Walk;
-use crate::flatten::parameters::nearest;
 use crate::flatten::{Flattener, Instance};
 use crate::model::{Common, Dictionary, DictionaryContent, Given, Passage, Settings};
 use crate::read::dictionary::SSB;
@@ -65,7 +64,7 @@ impl Flattener {
                 None if found.is_none() => {}
                 None => {
                     let near = found.map(|entries| entries.keys().map(String::as_str).take(1000));
-                    let near = near.and_then(|names| nearest(&connector.name, names));
+                    let near = near.and_then(|names| self.near(&connector.name, names));
                     let near =
                         near.map_or_else(String::new, |name| format!("; did you mean `{}`?", short(&name)));
                     let message =

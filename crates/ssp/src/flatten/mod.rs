@@ -110,6 +110,8 @@ pub(crate) struct Flattener {
     visited: usize,
     /// What all of it has cost so far.
     budget: Budget,
+    /// How often names are still compared for a suggestion.
+    suggestions: usize,
     /// Names of components that are taken.
     names: Names,
     /// Parameter sets and mappings in files, read once.
@@ -133,6 +135,7 @@ pub(crate) fn flatten(path: &Path, folder: &Path, reach: Reach) -> Result<Flat> 
         references: Vec::new(),
         visited: 0,
         budget: Budget::default(),
+        suggestions: 50,
         names: Names::default(),
         sets: HashMap::new(),
         mappings: HashMap::new(),

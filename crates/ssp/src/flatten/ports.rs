@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use costep_core::Code;
-use costep_core::suggest::{nearest, suggestion};
+use costep_core::suggest::suggestion;
 use costep_fmu_file::{Causality, ModelDescription, Unit, Variable, short};
 
+use crate::flatten::parameters::nearest;
 use crate::flatten::{Flattener, Instance, OpenFmu, Spot};
 use crate::model::{Connection, Connector, Definitions, End, Kind, Passage, Settings};
 use crate::note::Severity;
@@ -51,6 +52,12 @@ impl Flattener {
         self.ports.len() - 1
     }
 
+    /// The nearest of these names, if one is near. Names are compared a few times only: it takes long.
+    pub(super) fn near<'a>(&mut self, name: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
+        self.suggestions = self.suggestions.checked_sub(1)?;
+        nearest(name, known)
+    }
+
     /// A port for a connector of an FMU; the FMU knows its type and what it is without one.
     pub(super) fn add_variable_port(
         &mut self,
@@ -63,9 +70,8 @@ impl Flattener {
         let description = &fmu.description;
         let Some(index) = description.find(&connector.name) else {
             let known = description.variables().iter().take(10_000).map(|variable| &*variable.name);
-            let known: Vec<&str> = known.collect();
-            let near =
-                nearest(&connector.name, &known).map(|near| format!(": did you mean `{}`?", short(near)));
+            let near = self.near(&connector.name, known);
+            let near = near.map(|near| format!(": did you mean `{}`?", short(&near)));
             let message =
                 format!("the FMU has no variable `{}`{}", short(&connector.name), near.unwrap_or_default());
             self.error(Code::SspReference, &spot, message);

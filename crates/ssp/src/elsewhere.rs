@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 /// Files of folders that are looked through for one, and folders below folders.
 const MOST: usize = 2000;
 const DEEPEST: usize = 6;
+/// Bytes of a path that is looked for, and parts of its end that are tried.
+const LONGEST: usize = 4096;
+const TRIED: usize = 16;
 
 /// Whether a text is an absolute path of Windows: `C:\models\a.fmu`, `file:///C:/models/a.fmu`, `\\server\models\a.fmu`.
 pub fn is_windows_path(text: &str) -> bool {
@@ -26,10 +29,14 @@ pub(crate) fn parts(text: &str) -> Vec<&str> {
 }
 
 /// The file below a folder that a whole path of another place means: that with the longest end of it, else one of its name alone.
+/// Nothing for a longer path than systems have; only its last parts are tried.
 pub fn below(folder: &Path, text: &str) -> Option<String> {
+    if text.len() > LONGEST {
+        return None;
+    }
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let parts = parts(text);
-    let ends = (0..parts.len()).map(|first| parts[first..].join("/"));
+    let ends = (parts.len().saturating_sub(TRIED)..parts.len()).map(|first| parts[first..].join("/"));
     ends.into_iter().find(|end| folder.join(end).is_file()).or_else(|| named(folder, parts.last()?))
 }
 
@@ -81,5 +88,7 @@ mod tests {
         assert_eq!(found("C:\\Users\\me\\fmus\\IBK\\Part1.fmu").as_deref(), Some("fmus/IBK/Part1.fmu"));
         assert_eq!(found("/home/me/Part2.fmu").as_deref(), Some("other/Part2.fmu"));
         assert_eq!((found("C:/Part3.fmu"), found("C:/")), (None, None));
+        let deep = |depth: usize| found(&("/x".repeat(depth) + "/other/Part2.fmu"));
+        assert_eq!((deep(1000).as_deref(), deep(100_000)), (Some("other/Part2.fmu"), None));
     }
 }

@@ -435,7 +435,9 @@ fn near<'a>(wrong: &str, known: impl Iterator<Item = &'a String>, left: &mut usi
         return String::new();
     }
     *left -= 1;
-    let known = known.filter(|name| name.len() <= LONGEST).take(10_000);
+    // The names are printed as they are.
+    let fit = |name: &&String| name.len() <= LONGEST && !name.contains(char::is_control);
+    let known = known.filter(fit).take(10_000);
     let error = Error::new(Code::UnknownName, "").suggest(wrong, known.map(String::as_str));
     error.details().hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default()
 }

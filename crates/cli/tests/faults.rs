@@ -364,7 +364,8 @@ fn an_fmu_that_ends_the_run_in_its_first_step_is_no_success() {
     for fmi in BOTH {
         let rig = Rig::new(fmi);
         // A run of one step may be ended within it.
-        rig.fault(13, "--set system.start=0.4").exits(0).says("ended    `bad`");
+        let done = rig.fault(13, "--set system.start=0.4").exits(0);
+        assert!(done.stdout.contains("ended    `bad`"), "{}", done.story());
         let done = rig.fault(13, "--set system.start=0.4 --t-end 0.8s").exits(2).says("error[E0134]: `bad`");
         let done = done.says("not a single step has been done").says("log = true");
         assert!(!done.stderr.contains("next:") && !done.stdout.contains("real time"), "{}", done.story());
